@@ -1,0 +1,1 @@
+"""From derivatives.yaml to Cython text. Pure Python; imports nothing of what it generates."""

@@ -1,0 +1,99 @@
+"""Mistakes in the op table: one exception per mistake, and the collector that reports all of a run together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a text file; both numbers count from 1, as editors do."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class SpecError(Exception):
+    """One mistake in the op table.
+
+    Printed as ``derivatives.yaml:212:14: mul: <problem>. <hint>``.
+    """
+
+    file: str
+    position: Position
+    op: str  # "" when the mistake belongs to no single op
+    problem: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.position.line}:{self.position.column}: "
+        subject = f"{self.op}: " if self.op else ""
+        return f"{where}{subject}{sentence(self.problem)}{self.hint and ' ' + self.hint}"
+
+
+class SpecErrors(Exception):
+    """All mistakes of one run, in file order."""
+
+    def __init__(self, errors: Iterable[SpecError]) -> None:
+        self.errors = tuple(sorted(errors, key=_file_order))
+        super().__init__(self.errors)
+
+    def __str__(self) -> str:
+        return "\n".join(str(error) for error in self.errors)
+
+
+class Problem(Exception):
+    """A mistake that does not know its file yet: what a parser of one text raises.
+
+    ``offset`` counts characters from the beginning of that text; whoever knows where the text
+    stands in the file turns it into a `SpecError`.
+    """
+
+    def __init__(self, problem: str, offset: int = 0, hint: str = "") -> None:
+        self.problem = problem
+        self.offset = offset
+        self.hint = hint
+        super().__init__(problem)
+
+
+class Collector:
+    """Gathers the mistakes of a run, so that the author sees all of them at once."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        # A dict as ordered set: the variants of one entry often repeat the same mistake.
+        self._errors: dict[SpecError, None] = {}
+
+    def add(self, position: Position, op: str, problem: str, hint: str = "") -> None:
+        self._errors[SpecError(self.file, position, op, problem, hint)] = None
+
+    def raise_if_any(self) -> None:
+        if self._errors:
+            raise SpecErrors(self._errors)
+
+    def __len__(self) -> int:
+        return len(self._errors)
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """The nearest candidate as a question, or "" when none is near."""
+    nearest = difflib.get_close_matches(word, sorted(set(candidates)), n=1, cutoff=0.6)
+    return f"Did you mean '{nearest[0]}'?" if nearest else ""
+
+
+def hint_from(title: str, word: str, candidates: Iterable[str]) -> str:
+    """List what would have been right, and the nearest of it: ``In scope: a, b. Did you mean 'a'?``"""
+    names = sorted(set(candidates))
+    listing = f"{title}: {', '.join(names) or 'none'}."
+    return f"{listing} {did_you_mean(word, names)}".rstrip()
+
+
+def sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else text + "."
+
+
+def _file_order(error: SpecError) -> tuple[int, int, str]:
+    return (error.position.line, error.position.column, error.problem)

@@ -1,0 +1,193 @@
+"""Formulas: from the text of an entry to a typed tree.
+
+The only file that looks inside formulas. A formula is a Python expression, parsed with `ast`; every
+name, call, operator and attribute in it is resolved here, so that whoever reads the tree prints it
+without asking anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from .schema import Type
+
+LiteralValue = int | float | bool | str | complex | tuple[object, ...] | None
+
+
+@dataclass(frozen=True)
+class Expr:
+    """A node of the tree. `type` is the type of its value; optional when it may be None."""
+
+    type: Type
+
+    def children(self) -> Iterator[Expr]:
+        """Sub-expressions, in the order of the text (defaults that were filled in come last)."""
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, Expr):
+                yield value
+            elif isinstance(value, tuple) and entry.name not in ("resolved_arguments", "value"):
+                yield from (item for item in value if isinstance(item, Expr))
+
+    def walk(self) -> Iterator[Expr]:
+        """This node and everything below it."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Name(Expr):
+    """An argument or an output of the op."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Gradient(Expr):
+    """Gradient of output `index`: written ``grad``, ``grads[1]`` or ``grad_values``."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Gradients(Expr):
+    """The gradients of all outputs as a list: ``grads``. Undefined ones are None."""
+
+
+@dataclass(frozen=True)
+class Literal(Expr):
+    """A constant. A dtype (``int64``) is its name, with type dtype."""
+
+    value: LiteralValue
+
+
+@dataclass(frozen=True)
+class Attribute(Expr):
+    """``self.shape``: kept as a value, so that the tensor need not be saved.
+
+    `owner` is an argument or an output. `attribute` is one of vocabulary.ATTRIBUTES.
+    """
+
+    owner: str
+    attribute: str
+
+    @property
+    def saved_name(self) -> str:
+        return f"{self.owner}_{self.attribute}"
+
+
+@dataclass(frozen=True)
+class AttributeOf(Expr):
+    """The same of a value computed in the formula itself: ``grad.shape``."""
+
+    value: Expr
+    attribute: str
+
+
+@dataclass(frozen=True)
+class Operator(Expr):
+    """An operator applied to one or two operands.
+
+    symbol is Python's (``+ - * / // % ** @ == != < <= > >= & | ^ ~ and or not is``), ``neg`` for
+    the sign. When tensors take part, `resolved` is the C entry, in module `family`, and
+    `resolved_arguments` its complete positional arguments (``2 * x`` may be ``op_mul_scalar(x, 2)``).
+    """
+
+    symbol: str
+    operands: tuple[Expr, ...]
+    resolved: str = ""
+    family: str = ""
+    resolved_arguments: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Call(Expr):
+    """A function or method applied to its complete positional arguments, defaults filled in.
+
+    `c_entry` is ``op_sum_dim`` in family module `family`, or a helper in module ``formulas``. It is
+    "" for a function of the C emitter that is no op (family ``intrinsic``, in pointwise forwards).
+    """
+
+    function: str  # as the formula says: "sum"
+    c_entry: str
+    family: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Conditional(Expr):
+    """``body if test else orelse``.
+
+    With a tensor as test (pointwise forwards only) it selects element by element, and `resolved` /
+    `resolved_arguments` say how to do so with the op `where`.
+    """
+
+    test: Expr
+    body: Expr
+    orelse: Expr
+    resolved: str = ""
+    family: str = ""
+    resolved_arguments: tuple[Expr, ...] = ()
+
+    @property
+    def is_elementwise(self) -> bool:
+        return self.test.type.is_tensor
+
+
+@dataclass(frozen=True)
+class Subscript(Expr):
+    """``shape[dim]``, ``tensors[0]``, ``shape[1:]`` (index is then a `Slice`)."""
+
+    value: Expr
+    index: Expr
+
+
+@dataclass(frozen=True)
+class Slice(Expr):
+    """``start:stop``, only as an index."""
+
+    start: Expr | None
+    stop: Expr | None
+
+
+@dataclass(frozen=True)
+class TupleExpr(Expr):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A checked formula of one variant."""
+
+    text: str
+    line: int
+    column: int
+    expr: Expr
+    is_pointwise: bool  # every step is elementwise over the op's own shape: can become one loop
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """Arguments and outputs whose value is read (an attribute alone does not count)."""
+        return frozenset(e.name for e in self.expr.walk() if isinstance(e, Name))
+
+    @property
+    def attributes(self) -> frozenset[tuple[str, str]]:
+        """(owner, attribute) pairs that are read."""
+        return frozenset(
+            (e.owner, e.attribute) for e in self.expr.walk() if isinstance(e, Attribute)
+        )
+
+    @property
+    def gradients(self) -> frozenset[int]:
+        return frozenset(e.index for e in self.expr.walk() if isinstance(e, Gradient))
+
+    @property
+    def is_identity(self) -> bool:
+        """The gradient passes unchanged: ``grad``."""
+        return isinstance(self.expr, Gradient)
+
+    @property
+    def uses_all_gradients(self) -> bool:
+        return any(isinstance(e, Gradients) for e in self.expr.walk())

@@ -1,0 +1,190 @@
+"""What an op *is*: frozen, complete, verified when made. Views read it; nothing is filled in later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .formula import Formula
+from .schema import Argument, Signature
+
+FORMS = frozenset({"function", "method", "inplace", "out"})
+
+ForwardKind = Literal["ufunc", "pointwise", "array", "composite"]
+
+
+@dataclass(frozen=True)
+class SavedTensor:
+    """A tensor that the node keeps until the backward pass."""
+
+    name: str
+    slot: int
+    is_output: bool  # an output is saved without a cycle
+    is_list: bool  # Tensor[]: kept in value slot `slot` as one list
+    optional: bool  # may be None: stays undefined
+    needed_by: tuple[int, ...]  # indices into Backward.gradients whose formula reads it
+
+
+@dataclass(frozen=True)
+class SavedValue:
+    """A number, tuple, shape, dtype or text that the node keeps.
+
+    Either an argument itself (``owner`` is None, ``name`` is the argument), or an attribute of a
+    tensor: ``self.shape`` is kept as ``self_shape``, so that the tensor need not be.
+    """
+
+    name: str
+    slot: int
+    owner: str | None
+    attribute: str | None
+    needed_by: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        assert (self.owner is None) == (self.attribute is None), self
+
+
+@dataclass(frozen=True)
+class Gradient_:
+    """How the gradients of some inputs are computed: one formula for one input, or a joint one.
+
+    (`Gradient` without underscore is the expression ``grad`` inside a formula.)
+    """
+
+    inputs: tuple[str, ...]
+    formula: Formula
+    edges: tuple[int, ...]  # positions of `inputs` in Backward.differentiable_inputs
+
+    @property
+    def is_joint(self) -> bool:
+        return len(self.inputs) > 1
+
+
+@dataclass(frozen=True)
+class Backward:
+    """The node of one variant."""
+
+    class_name: str  # MulScalarBackward0
+    node_name: str  # MulBackward0: what `name()` says
+    gradients: tuple[Gradient_, ...]  # ordered by their first edge
+    differentiable_inputs: tuple[str, ...]  # edge order
+    saved: tuple[SavedTensor, ...]  # single tensors: slots of save_input / save_output
+    values: tuple[SavedValue, ...]  # value slots
+    saved_lists: tuple[SavedTensor, ...] = ()  # Tensor[]: value slots after `values`
+
+    def __post_init__(self) -> None:
+        edges = [e for g in self.gradients for e in g.edges]
+        assert sorted(edges) == list(range(len(self.differentiable_inputs))), self
+        assert [s.slot for s in self.saved] == list(range(len(self.saved))), self
+        kept = [v.slot for v in self.values] + [s.slot for s in self.saved_lists]
+        assert kept == list(range(len(kept))), self
+
+    @property
+    def n_values(self) -> int:
+        return len(self.values) + len(self.saved_lists)
+
+    def edges_of(self, needed_by: tuple[int, ...]) -> tuple[int, ...]:
+        """Edges on whose account a saved thing is kept."""
+        return tuple(e for i in needed_by for e in self.gradients[i].edges)
+
+
+@dataclass(frozen=True)
+class Forward:
+    """How the value is computed."""
+
+    kind: ForwardKind
+    text: str  # what stands between the parentheses in the table
+    ufunc: str = ""  # NumPy's name, kind "ufunc" only
+    formula: Formula | None = None  # kinds "pointwise" and "composite"
+    names: frozenset[str] = frozenset()  # arguments an "array" expression reads
+    functions: tuple[tuple[str, str], ...] = ()  # (name, module) of runtime/functions, "array" only
+
+    def __post_init__(self) -> None:
+        assert bool(self.ufunc) == (self.kind == "ufunc"), self
+        assert (self.formula is not None) == (self.kind in ("pointwise", "composite")), self
+
+    @property
+    def is_elementwise(self) -> bool:
+        return self.kind in ("ufunc", "pointwise")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One concrete signature of an entry: unions expanded, one C entry."""
+
+    c_entry: str  # op_mul_scalar
+    signature: Signature
+    forward: Forward
+    backward: Backward | None
+    is_view: bool
+    multi_view: bool  # the views come as a list
+    scalar_positions: tuple[str, ...]  # union arguments that are numbers here
+
+    def __post_init__(self) -> None:
+        assert not any(a.type.union_scalar for a in self.signature.arguments), self.c_entry
+        assert not (self.multi_view and not self.is_view), self.c_entry
+
+    @property
+    def is_elementwise(self) -> bool:
+        return self.forward.is_elementwise
+
+    @property
+    def written(self) -> tuple[Argument, ...]:
+        """Arguments that the op itself changes: ``Tensor(a!)``."""
+        return tuple(a for a in self.signature.arguments if a.type.written)
+
+
+@dataclass(frozen=True)
+class Op:
+    """One entry of the table."""
+
+    family: str
+    line: int
+    name: str  # the schema, canonical text
+    base: str
+    overload: str
+    signature: Signature  # with unions, as the entry says
+    variants: tuple[Variant, ...]
+    forms: frozenset[str]
+    operators: tuple[tuple[str, str], ...]  # ("__mul__", "binary")
+    variadic: str | None
+    aliases: tuple[str, ...]
+    samples: tuple[dict[str, str], ...] = field(hash=False)
+    doc: str
+    supports_complex: bool
+    nondifferentiable: str  # why, or ""
+    output_differentiability: tuple[bool, ...]
+
+    def __post_init__(self) -> None:
+        assert self.forms <= FORMS, self.forms
+        assert self.variants, self.name
+        assert len(self.output_differentiability) == len(self.signature.returns), self.name
+        assert not (self.nondifferentiable and any(v.backward for v in self.variants)), self.name
+
+    @property
+    def is_view(self) -> bool:
+        return self.variants[0].is_view
+
+    @property
+    def is_composite(self) -> bool:
+        return self.variants[0].forward.kind == "composite"
+
+
+@dataclass(frozen=True)
+class Table:
+    """All ops, in the order of the file."""
+
+    file: str
+    ops: tuple[Op, ...]
+    by_base: dict[str, tuple[Op, ...]] = field(hash=False)
+    families: tuple[str, ...]  # those that have ops, in the order of the file
+
+    def of_family(self, family: str) -> tuple[Op, ...]:
+        return tuple(op for op in self.ops if op.family == family)
+
+    def variant(self, c_entry: str) -> Variant:
+        """The variant behind a C entry, which must exist."""
+        return self.variants[c_entry]
+
+    @property
+    def variants(self) -> dict[str, Variant]:
+        return {v.c_entry: v for op in self.ops for v in op.variants}
