@@ -272,19 +272,14 @@ int main(int argc, char **argv)
 class Toolchain:
     """The platform's C compiler with gradsmith's flags."""
 
-    INCLUDE_FOLDERS = (f"{PACKAGE}/runtime/kernels", f"{PACKAGE}/generated")
+    INCLUDE_FOLDERS = (PACKAGE, f"{PACKAGE}/runtime/kernels", f"{PACKAGE}/generated")
 
     def __init__(self, debug: bool) -> None:
         self.debug = debug
+        self.command = _compiler_command()
         self._compiler: Any = None
         self._starting = threading.Lock()
         self.features: dict[str, bool] = {}
-
-    # The command line that setuptools would use, known without importing it.
-    @property
-    def command(self) -> str:
-        configured = sysconfig.get_config_var("CC") or "cl"
-        return os.environ.get("CC", configured)
 
     @property
     def program(self) -> str | None:
@@ -344,12 +339,7 @@ class Toolchain:
         return self._compiler
 
     def _start(self) -> Any:
-        require_headers()
-        if os.name != "nt" and self.program is None:
-            raise BuildError(
-                f"no C compiler: '{self.command.split()[0]}' is not on the path. Install GCC or Clang "
-                "(Debian: apt install build-essential; macOS: xcode-select --install), or set CC."
-            )
+        require_tools()
         import setuptools  # noqa: F401  (provides distutils where Python has none)
         from distutils.ccompiler import new_compiler
         from distutils.sysconfig import customize_compiler
@@ -405,6 +395,29 @@ class Toolchain:
         )  # fmt: skip
 
 
+def _compiler_command() -> str:
+    """The C compiler that Python was built with, or ``CC``, or else any that is here."""
+    wanted = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl"
+    if shutil.which(wanted.split()[0]) or "CC" in os.environ or os.name == "nt":
+        return wanted
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name):
+            os.environ["CC"] = name  # setuptools takes it from there
+            return name
+    return wanted
+
+
+def require_tools() -> None:
+    """Raise unless the C compiler and Python's headers are here."""
+    command = _compiler_command()
+    if os.name != "nt" and not shutil.which(command.split()[0]):
+        raise BuildError(
+            f"no C compiler: '{command.split()[0]}' is not on the path. Install GCC or Clang "
+            "(Debian: apt install build-essential; Fedora: dnf install gcc; macOS: xcode-select --install), or set CC."
+        )
+    require_headers()
+
+
 def require_headers() -> None:
     header = Path(sysconfig.get_path("include")) / "Python.h"
     if not header.exists():
@@ -421,7 +434,8 @@ def _version_of(distribution: str) -> str:
         return version(distribution)
     except PackageNotFoundError:
         raise BuildError(
-            f"building needs {distribution}: pip install -r the build requirements of pyproject.toml, or run make"
+            f"building needs {distribution}, which {sys.executable} does not have. "
+            "Use `make`, or install the requirements that pyproject.toml lists under [build-system]."
         ) from None
 
 
@@ -623,9 +637,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="extensions, as runtime.node (default: all)")
     parser.add_argument("--debug", action="store_true", help="compile the internal checks in")
     parser.add_argument("-j", "--jobs", type=int, default=0, help="parallel jobs (default: all cores)")
+    parser.add_argument("--check-tools", action="store_true", help="only see whether there is a C compiler")
     options = parser.parse_args()
     os.chdir(ROOT)
     try:
+        require_tools()
+        if options.check_tools:
+            return 0
         build(options.names, debug=options.debug, jobs=options.jobs)
     except BuildError as error:
         print(f"build failed:\n{error}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Forward kernels that an entry of derivatives.yaml may name: ndarrays in, ndarrays out."""
