@@ -8,7 +8,7 @@ from typing import Literal
 from .formula import Formula
 from .schema import Argument, Signature
 
-FORMS = frozenset({"function", "method", "inplace", "out"})
+FORMS = frozenset({"function", "method", "property", "inplace", "out"})
 
 ForwardKind = Literal["ufunc", "pointwise", "array", "composite"]
 

@@ -1,0 +1,229 @@
+"""What formulas may call: the ops of the table and the helpers, by name and by operator."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from .errors import did_you_mean
+from .formula import Expr, Literal, LiteralValue, TupleExpr
+from .schema import Argument, Signature, Type
+from .vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
+
+INTRINSIC = "intrinsic"  # the family of functions that only the emitter of C loops knows
+
+_RANKS = {"bool": 0, "int": 1, "float": 2, "Scalar": 3}
+
+
+@dataclass(frozen=True)
+class Callee:
+    """One concrete signature that a formula may call."""
+
+    signature: Signature
+    c_entry: str
+    family: str
+    loops: bool  # can stand inside a C loop
+    operators: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def result(self) -> Type:
+        """Type of what it returns; several returns come as a list."""
+        returns = self.signature.returns
+        return returns[0].type.plain if len(returns) == 1 else Type("Tensor", is_list=True)
+
+
+class Callees:
+    """All callees of a table."""
+
+    def __init__(self, ops: Iterable[Callee]) -> None:
+        self._by_base: dict[str, list[Callee]] = {}
+        self._by_operator: dict[str, list[Callee]] = {}
+        self._by_entry: dict[str, Callee] = {}
+        for callee in (*ops, *helpers()):
+            self._by_base.setdefault(callee.signature.base, []).append(callee)
+            self._by_entry.setdefault(callee.c_entry, callee)
+            for method, _ in callee.operators:
+                self._by_operator.setdefault(method, []).append(callee)
+
+    def named(self, base: str) -> list[Callee]:
+        return self._by_base.get(base, [])
+
+    def of_operator(self, method: str) -> list[Callee]:
+        """Callees behind a special method such as ``__mul__``."""
+        return self._by_operator.get(method, [])
+
+    def loops(self, c_entry: str) -> bool:
+        return self._by_entry[c_entry].loops
+
+    @property
+    def names(self) -> Iterable[str]:
+        return self._by_base
+
+
+@cache
+def helpers() -> tuple[Callee, ...]:
+    return tuple(
+        Callee(signature, name, module, loops=name in LOOP_HELPERS)
+        for module, lines in HELPERS.items()
+        for signature in _signatures(lines)
+        for name in (entry_name(signature),)
+    )
+
+
+@cache
+def intrinsics() -> dict[str, tuple[Callee, ...]]:
+    """Functions of the loop emitter: base -> its variants."""
+    return {
+        signature.base: tuple(
+            Callee(variant, "", INTRINSIC, loops=True) for variant, _ in expand(signature)
+        )
+        for signature in _signatures(INTRINSICS)
+    }
+
+
+def _signatures(lines: str) -> list[Signature]:
+    return [Signature.parse(line) for line in lines.strip().splitlines()]
+
+
+def entry_name(signature: Signature, *suffixes: str) -> str:
+    """``conj.number`` lives in C and Cython as ``conj_number``."""
+    return "_".join(filter(None, (signature.base, signature.overload, *suffixes)))
+
+
+def expand(signature: Signature) -> list[tuple[Signature, tuple[str, ...]]]:
+    """Signatures without unions, each with the kinds its unions took: "tensor" or "scalar".
+
+    A combination that leaves no tensor at all is none: numbers alone are Python's business.
+    """
+    position = next((i for i, a in enumerate(signature.arguments) if a.type.union_scalar), None)
+    if position is None:
+        return [(signature, ())]
+    found: list[tuple[Signature, tuple[str, ...]]] = []
+    for kind in ("tensor", "scalar"):
+        chosen = _choose(signature, position, to_scalar=kind == "scalar")
+        found.extend((variant, (kind, *rest)) for variant, rest in expand(chosen))
+    return [(variant, kinds) for variant, kinds in found if variant.tensor_arguments]
+
+
+def _choose(signature: Signature, position: int, to_scalar: bool) -> Signature:
+    arguments = list(signature.arguments)
+    union = arguments[position]
+    arguments[position] = replace(union, type=union.type.expanded(to_scalar))
+    return replace(signature, arguments=tuple(arguments))
+
+
+# ---- matching: does a callee take these arguments
+
+
+class Mismatch(Exception):
+    """Why a callee does not take the arguments it was given."""
+
+
+def bind(
+    callee: Callee, positional: list[Expr], keywords: dict[str, Expr] | None = None
+) -> tuple[Expr, ...]:
+    """Complete positional arguments, converted and with defaults.
+
+    Raises
+    ------
+    Mismatch
+        With the reason, to follow "which": ``takes 1 argument, not 2``.
+    """
+    arguments = callee.signature.arguments
+    given = dict(keywords or {})
+    _verify_count(arguments, positional, given)
+    bound: list[Expr] = []
+    for index, argument in enumerate(arguments):
+        value = positional[index] if index < len(positional) else given.pop(argument.name, None)
+        bound.append(_default(argument) if value is None else _converted(value, argument))
+    if given:
+        name = next(iter(given))
+        hint = did_you_mean(name, [a.name for a in arguments])
+        raise Mismatch(f"has no argument '{name}'{hint and '. ' + hint}")
+    return tuple(bound)
+
+
+def _verify_count(
+    arguments: tuple[Argument, ...], positional: list[Expr], given: dict[str, Expr]
+) -> None:
+    limit = sum(not a.keyword_only for a in arguments)
+    if len(positional) > limit:
+        required = sum(a.default is None and not a.keyword_only for a in arguments)
+        count = str(limit) if required == limit else f"{required} to {limit}"
+        noun = "argument" if count == "1" else "arguments"
+        raise Mismatch(f"takes {count} {noun}, not {len(positional)}")
+    twice = next((a.name for a in arguments[: len(positional)] if a.name in given), None)
+    if twice:
+        raise Mismatch(f"is given '{twice}' twice")
+
+
+def _default(argument: Argument) -> Expr:
+    if argument.default is None:
+        raise Mismatch(f"wants an argument '{argument.name}' of type {argument.type.plain}")
+    return literal(ast.literal_eval(argument.default))
+
+
+def _converted(value: Expr, argument: Argument) -> Expr:
+    converted = expect_conversion(value, argument.type)
+    if converted is not None:
+        return converted
+    if value.type.optional and expect_conversion(_without_none(value), argument.type):
+        raise Mismatch(
+            f"wants a {argument.type.plain} as '{argument.name}', where None may come. "
+            "Test it with 'is None' first"
+        )
+    raise Mismatch(f"wants {argument.type.plain} as '{argument.name}', not {value.type.plain}")
+
+
+def _without_none(value: Expr) -> Expr:
+    return replace(value, type=value.type.required)
+
+
+def expect_conversion(value: Expr, wanted: Type) -> Expr | None:
+    """`value` as an expression of type `wanted`, or None when it is none.
+
+    The only conversions are those that lose nothing: int to float to Scalar, and one int where a
+    list of ints is wanted.
+    """
+    have = value.type
+    if wanted.name == "object":
+        return value
+    if wanted.union_scalar:  # of a helper: ops have no unions left
+        sides = (wanted.expanded(to_scalar=False), wanted.expanded(to_scalar=True))
+        return value if any(expect_conversion(value, side) for side in sides) else None
+    if have.name == "None" or (have.optional and not wanted.optional):
+        return value if have.name == "None" and wanted.optional else None
+    if isinstance(value, TupleExpr) and not value.items and wanted.is_list:
+        return replace(value, type=wanted.plain)
+    if have.name == "int" and not have.is_list and wanted.name == "int" and wanted.is_list:
+        return TupleExpr(Type("int", is_list=True), (value,)) if not have.optional else None
+    if have.is_list != wanted.is_list:
+        return None
+    if have.name == wanted.name or _widens(have, wanted):
+        return value
+    return None
+
+
+def _widens(have: Type, wanted: Type) -> bool:
+    if have.is_list or have.name not in _RANKS or wanted.name not in _RANKS:
+        return False
+    return _RANKS[have.name] < _RANKS[wanted.name] and wanted.name in ("float", "Scalar")
+
+
+def wider(left: Type, right: Type) -> Type:
+    """Type of the sum of two numbers."""
+    name = max("int", left.name, right.name, key=_RANKS.__getitem__)
+    return Type(name)
+
+
+def literal(value: object) -> Literal:
+    """A constant with the type it has by itself."""
+    if isinstance(value, (tuple, list)):
+        return Literal(Type("int", is_list=True), tuple(value))
+    types: dict[type, str] = {
+        bool: "bool", int: "int", float: "float", complex: "Scalar", str: "str", type(None): "None",
+    }
+    constant: LiteralValue = value  # type: ignore[assignment]
+    return Literal(Type(types[type(value)]), constant)

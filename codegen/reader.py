@@ -1,0 +1,284 @@
+"""YAML text -> raw entries whose every key and value knows its line and column.
+
+Here ends everything YAML: later stages see texts with positions. PyYAML's own loaders build plain
+values, forget positions and accept duplicate keys, so the reader takes YAML's node tree instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import yaml
+
+from .errors import Collector, Position, did_you_mean, hint_from
+from .vocabulary import FAMILIES
+
+# Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
+TEXT_KEYS = ("name", "forward", "variadic", "doc", "complex", "nondifferentiable")
+LIST_KEYS = ("variants", "aliases", "output_differentiability")
+KEYS = (*TEXT_KEYS, *LIST_KEYS, "operators", "samples")
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class RawText:
+    """A text of the table and where it stands."""
+
+    text: str
+    position: Position
+    source: str = field(repr=False, compare=False)  # as written: may have quotes and line breaks
+
+    def position_of(self, offset: int) -> Position:
+        """Where character `offset` of the text stands in the file.
+
+        YAML folds line breaks and drops quotes, so both texts are walked side by side.
+        """
+        return _advance(self.position, self.source, _source_offset(self, offset))
+
+
+@dataclass(frozen=True)
+class RawEntry:
+    """One entry: its keys sorted by kind, nothing understood yet."""
+
+    family: str
+    position: Position
+    name: RawText
+    texts: dict[str, RawText]
+    lists: dict[str, tuple[RawText, ...]]
+    operators: tuple[tuple[RawText, RawText], ...]  # kind, special method
+    samples: tuple[tuple[tuple[RawText, RawText], ...], ...]
+    formulas: tuple[tuple[RawText, RawText], ...]  # input(s), formula
+
+    @property
+    def base(self) -> str:
+        """The op's name as far as it can be told: for messages about entries that do not parse."""
+        return self.name.text.split("(")[0].strip().split(".")[0]
+
+    def expect_text(self, key: str) -> str | None:
+        found = self.texts.get(key)
+        return found.text if found else None
+
+
+def read(text: str, errors: Collector) -> tuple[RawEntry, ...]:
+    """All entries that have the shape of an entry; what has not is reported to `errors`."""
+    root = _compose(text, errors)
+    if root is None:
+        return ()
+    reader = _Reader(text, errors)
+    entries: list[RawEntry] = []
+    for family, node in reader.pairs(root, "", "the table", "a mapping of families"):
+        entries.extend(reader.entries(family, node))
+    return tuple(entries)
+
+
+def _compose(text: str, errors: Collector) -> yaml.Node | None:
+    try:
+        root: yaml.Node | None = yaml.compose(_shield(text), Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        position = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
+        errors.add(position, "", f"does not parse as YAML: {error.problem or error.context}")
+        return None
+    except yaml.YAMLError as error:
+        errors.add(Position(1, 1), "", f"does not parse as YAML: {error}")
+        return None
+    if root is None:
+        errors.add(Position(1, 1), "", "the table is empty")
+    return root
+
+
+class _Reader:
+    """Turns YAML nodes into raw texts; remembers the file and the op it is in, for its messages."""
+
+    def __init__(self, text: str, errors: Collector) -> None:
+        self.file_text = text
+        self.errors = errors
+
+    def entries(self, family: RawText, node: yaml.Node) -> list[RawEntry]:
+        if family.text not in FAMILIES:
+            hint = hint_from("Families", family.text, FAMILIES)
+            self.errors.add(family.position, "", f"unknown family '{family.text}'", hint)
+        items = self.items(node, "", f"family '{family.text}'", "a list of entries")
+        found = [self.entry(family.text, item) for item in items]
+        return [entry for entry in found if entry is not None]
+
+    def entry(self, family: str, node: yaml.Node) -> RawEntry | None:
+        op = self.op_of(node)
+        pairs = self.pairs(node, op, "an entry", "a mapping that begins with 'name:'")
+        keys = {key.text: value for key, value in pairs}
+        if "name" not in keys:
+            if isinstance(node, yaml.MappingNode):
+                near = [key for key in keys if did_you_mean(key, ["name"])]
+                hint = f"'{near[0]}' should be 'name'." if near else ""
+                self.errors.add(_start(node), op, "an entry without 'name'", hint)
+            return None
+        name = self.expect_text(keys["name"], op, "name")
+        if name is None:
+            return None
+        return RawEntry(
+            family=family,
+            position=_start(node),
+            name=name,
+            texts=self.texts(keys, op),
+            lists={key: self.text_list(keys[key], op, key) for key in LIST_KEYS if key in keys},
+            operators=self.text_pairs(keys["operators"], op, "operators")
+            if "operators" in keys
+            else (),
+            samples=self.samples(keys["samples"], op) if "samples" in keys else (),
+            formulas=self.formulas(pairs, op),
+        )
+
+    def op_of(self, node: yaml.Node) -> str:
+        """Name of the op for messages, before anything is known to be right."""
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == "name" and isinstance(value, yaml.ScalarNode):
+                    return str(value.value.split("(")[0].split(".")[0].strip())
+        return ""
+
+    def texts(self, keys: dict[str, yaml.Node], op: str) -> dict[str, RawText]:
+        found = {key: self.expect_text(keys[key], op, key) for key in TEXT_KEYS if key in keys}
+        return {key: text for key, text in found.items() if text is not None}
+
+    def formulas(
+        self, pairs: list[tuple[RawText, yaml.Node]], op: str
+    ) -> tuple[tuple[RawText, RawText], ...]:
+        found = [
+            (key, self.expect_text(value, op, key.text))
+            for key, value in pairs
+            if key.text not in KEYS
+        ]
+        return tuple((key, text) for key, text in found if text is not None)
+
+    def samples(
+        self, node: yaml.Node, op: str
+    ) -> tuple[tuple[tuple[RawText, RawText], ...], ...]:
+        items = self.items(node, op, "samples", "a list of mappings")
+        return tuple(self.source_pairs(item, op) for item in items)
+
+    def source_pairs(self, node: yaml.Node, op: str) -> tuple[tuple[RawText, RawText], ...]:
+        """A sample: argument -> Python text. A YAML list is Python text as it stands."""
+        pairs = self.pairs(node, op, "a sample", "a mapping of arguments")
+        return tuple((key, self.sample_text(value)) for key, value in pairs)
+
+    def sample_text(self, node: yaml.Node) -> RawText:
+        if isinstance(node, yaml.ScalarNode) and node.style is None:
+            return self.raw(node)
+        source = self.source(node)
+        return RawText(" ".join(source.split()), _start(node), source)
+
+    def text_list(self, node: yaml.Node, op: str, key: str) -> tuple[RawText, ...]:
+        found = [self.expect_text(item, op, key) for item in self.items(node, op, key, "a list")]
+        return tuple(text for text in found if text is not None)
+
+    def text_pairs(
+        self, node: yaml.Node, op: str, key: str
+    ) -> tuple[tuple[RawText, RawText], ...]:
+        pairs = self.pairs(node, op, key, "a mapping")
+        found = [(name, self.expect_text(value, op, name.text)) for name, value in pairs]
+        return tuple((name, text) for name, text in found if text is not None)
+
+    # -- YAML nodes, one step at a time
+
+    def pairs(
+        self, node: yaml.Node, op: str, what: str, wanted: str
+    ) -> list[tuple[RawText, yaml.Node]]:
+        """Keys and values of a mapping, each key once."""
+        if not isinstance(node, yaml.MappingNode):
+            self.errors.add(_start(node), op, f"{what} should be {wanted}")
+            return []
+        found: dict[str, tuple[RawText, yaml.Node]] = {}
+        for key_node, value in node.value:
+            key = self.expect_text(key_node, op, "a key")
+            if key is None:
+                continue
+            if key.text in found:
+                first = found[key.text][0].position.line
+                problem = f"duplicate key '{key.text}', first at line {first}"
+                self.errors.add(key.position, op, problem)
+            else:
+                found[key.text] = (key, value)
+        return list(found.values())
+
+    def items(self, node: yaml.Node, op: str, what: str, wanted: str) -> list[yaml.Node]:
+        if isinstance(node, yaml.SequenceNode):
+            return list(node.value)
+        self.errors.add(_start(node), op, f"{what} should be {wanted}")
+        return []
+
+    def expect_text(self, node: yaml.Node, op: str, what: str) -> RawText | None:
+        if isinstance(node, yaml.ScalarNode) and node.value:
+            return self.raw(node)
+        wanted = "has no value" if isinstance(node, yaml.ScalarNode) else "should be a text"
+        self.errors.add(_start(node), op, f"'{what}' {wanted}")
+        return None
+
+    def raw(self, node: yaml.ScalarNode) -> RawText:
+        return RawText(_unshield(node.value).strip(), _start(node), self.source(node))
+
+    def source(self, node: yaml.Node) -> str:
+        return self.file_text[node.start_mark.index : node.end_mark.index]
+
+
+def _start(node: yaml.Node) -> Position:
+    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _source_offset(raw: RawText, offset: int) -> int:
+    """Offset in the text as written of character `offset` of the text as read."""
+    at = 0
+    for character in raw.text[:offset]:
+        at = _skip_to(raw.source, at, character) + 1
+    return _skip_to(raw.source, at, raw.text[offset : offset + 1])
+
+
+def _skip_to(source: str, at: int, character: str) -> int:
+    """The next place where `character` may come from: a space may come from a line break."""
+    if character.isspace():
+        return at
+    found = source.find(character, at) if character else -1
+    return found if found >= 0 else at
+
+
+def _advance(start: Position, source: str, offset: int) -> Position:
+    before = source[:offset]
+    lines = before.count("\n")
+    if not lines:
+        return Position(start.line, start.column + offset)
+    return Position(start.line + lines, offset - before.rfind("\n"))
+
+
+# ---- Note [Parentheses in YAML]
+# `{self: real(3, 4)}` is a mapping of three things to YAML, since a comma ends a text between
+# braces. In this table parentheses belong together: what YAML might misread between a pair of them
+# on one line is replaced by private characters before YAML reads, and put back after. Lengths stay,
+# so positions do.
+
+_SHIELDED = ",[]{}:#?"
+_SHIELD = {ord(c): 0xE000 + i for i, c in enumerate(_SHIELDED)}
+_BACK = {shield: original for original, shield in _SHIELD.items()}
+
+
+def _shield(text: str) -> str:
+    return "\n".join(_shield_line(line) if "(" in line else line for line in text.split("\n"))
+
+
+def _shield_line(line: str) -> str:
+    """Shield what stands between parentheses that this line opens and closes."""
+    result, opened, depth = [], 0, 0
+    for at, character in enumerate(line):
+        if character == "(":
+            opened = at if depth == 0 else opened
+            depth += 1
+        elif character == ")" and depth:
+            depth -= 1
+            if depth == 0:
+                result.append((opened, at))
+    for start, stop in result:
+        line = line[:start] + line[start:stop].translate(_SHIELD) + line[stop:]
+    return line
+
+
+def _unshield(text: str) -> str:
+    return text.translate(_BACK)

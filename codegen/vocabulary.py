@@ -1,0 +1,197 @@
+"""The closed vocabularies of the op table that are not ops: families, ufuncs, helpers, attributes.
+
+Signatures of helpers are written in the schema language, so that a formula that calls one is
+checked exactly as one that calls an op.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from .schema import Type
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# One module of generated code each.
+FAMILIES = (
+    "arithmetic",
+    "exponential",
+    "trigonometric",
+    "activation",
+    "comparison",
+    "reduce",
+    "shape",
+    "index",
+    "linalg",
+    "copy",
+    "loss",
+)
+
+# ---- forward: ufunc(name)
+
+_UNARY_UFUNCS = """
+    absolute arccos arccosh arcsin arcsinh arctan arctanh bitwise_not cbrt ceil conjugate cos cosh
+    deg2rad exp exp2 expm1 fabs floor invert isfinite isinf isnan log log10 log1p log2 logical_not
+    negative positive rad2deg reciprocal rint sign signbit sin sinh sqrt square tan tanh trunc
+"""
+_BINARY_UFUNCS = """
+    add arctan2 bitwise_and bitwise_or bitwise_xor copysign divide equal float_power floor_divide
+    fmax fmin fmod gcd greater greater_equal heaviside hypot lcm left_shift less less_equal
+    logaddexp logaddexp2 logical_and logical_or logical_xor maximum minimum multiply nextafter
+    not_equal power remainder right_shift subtract true_divide
+"""
+
+# Name of a NumPy ufunc -> how many operands it takes.
+UFUNCS: Mapping[str, int] = MappingProxyType(
+    dict.fromkeys(_words(_UNARY_UFUNCS), 1) | dict.fromkeys(_words(_BINARY_UFUNCS), 2)
+)
+
+# Those that the emitter of C loops can write inside a loop.
+LOOP_UFUNCS = _words(
+    """
+    absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_not
+    bitwise_or cbrt ceil conjugate copysign cos cosh divide equal exp exp2 expm1 floor greater
+    greater_equal hypot invert isnan less less_equal log log10 log1p log2 logical_and logical_not
+    logical_or maximum minimum multiply negative not_equal positive power reciprocal rint sign sin
+    sinh sqrt square subtract tan tanh true_divide trunc
+    """
+)
+
+# Functions that the emitter of C loops knows besides the ufuncs. An op of such a name can stand in
+# a loop whatever its own forward is, and its own forward may say `pointwise(erf(self))`.
+INTRINSICS = """
+    conj(Tensor self) -> Tensor
+    erf(Tensor self) -> Tensor
+    erfc(Tensor self) -> Tensor
+    lgamma(Tensor self) -> Tensor
+    real(Tensor self) -> Tensor
+    where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+"""
+
+# ---- helpers: module -> signatures
+
+# `conj.number` is called as conj(x) where x is a number, and lives in its module as `conj_number`.
+# A helper takes a Tensor|Scalar as it comes: unlike an op it is one function for both.
+HELPERS: Mapping[str, str] = MappingProxyType(
+    {
+        "formulas": """
+            abs.number(Scalar self) -> Scalar
+            clamp_open(Tensor self, object min, object max) -> Tensor
+            conj.number(Scalar self) -> Scalar
+            cos.number(Scalar self) -> Scalar
+            div_backward_other(Tensor grad_, Tensor other, Tensor result_, str? mode) -> Tensor
+            div_backward_self(Tensor grad_, Tensor|Scalar other, str? mode) -> Tensor
+            exp.number(Scalar self) -> Scalar
+            is_tanh(str approximate) -> bool
+            log.number(Scalar self) -> Scalar
+            pow_backward_exponent(Tensor grad_, Tensor|Scalar self, Tensor exponent, Tensor result_) -> Tensor
+            real.number(Scalar self) -> Scalar
+            sgn_backward(Tensor grad_, Tensor self, Tensor result_) -> Tensor
+            sin.number(Scalar self) -> Scalar
+            sqrt.number(Scalar self) -> Scalar
+            where.number(bool condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+            zeros_like(Tensor self) -> Tensor
+        """,
+        "builtins": """
+            len(int[] self) -> int
+        """,
+    }
+)
+
+# Helpers that a loop leaves out (identities on the real numbers that loops compute with) or writes
+# in its own way.
+LOOP_HELPERS = frozenset({"conj_number", "real_number"})
+
+# ---- attributes: kept as values, so that the tensor itself need not be saved
+
+ATTRIBUTES: Mapping[str, Type] = MappingProxyType(
+    {
+        "shape": Type("int", is_list=True),
+        "dtype": Type("dtype"),
+        "ndim": Type("int"),
+        "numel": Type("int"),
+        "is_complex": Type("bool"),
+        "is_none": Type("bool"),  # written `x is None`
+    }
+)
+LIST_ATTRIBUTES: Mapping[str, Type] = MappingProxyType(
+    {
+        "shape": Type("object"),  # of each tensor
+        "dtype": Type("object"),
+        "count": Type("int"),  # written `len(xs)`
+    }
+)
+
+# Attributes written with parentheses; `x.size(dim)` is `x.shape[dim]`.
+METHOD_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
+    {"numel": "numel", "dim": "ndim", "is_complex": "is_complex"}
+)
+# Attributes that have a spelling of their own and are not written with a dot.
+UNDOTTED_ATTRIBUTES = frozenset({"is_none", "count"})
+
+# ---- names that formulas may use anywhere
+
+CONSTANTS: Mapping[str, float] = MappingProxyType(
+    {"pi": math.pi, "inf": math.inf, "nan": math.nan}
+)
+DTYPES = _words(
+    """
+    bool uint8 int8 int16 int32 int64 float32 float64 complex64 complex128
+    """
+)
+
+# ---- operators
+
+# Kind of an operator -> Python's special methods of that kind.
+OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "unary": _words("__neg__ __pos__ __abs__ __invert__"),
+        "binary": _words(
+            """
+            __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __eq__
+            __ne__ __lt__ __le__ __gt__ __ge__ __and__ __or__ __xor__ __lshift__ __rshift__
+            """
+        ),
+        "reflected": _words(
+            """
+            __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__
+            __rand__ __ror__ __rxor__ __rlshift__ __rrshift__
+            """
+        ),
+        "inplace": _words(
+            """
+            __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__
+            __iand__ __ior__ __ixor__ __ilshift__ __irshift__
+            """
+        ),
+        "item": _words("__getitem__ __setitem__"),
+    }
+)
+
+# ---- forward: array(expression)
+
+ARRAY_BUILTINS = _words(
+    "abs bool complex float int isinstance len list max min range slice sum tuple type zip"
+)
+
+_DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(", re.MULTILINE)
+
+
+def scan_functions(folder: Path) -> dict[str, str]:
+    """Public functions of ``runtime/functions``: name -> module that defines it.
+
+    They are read from the text of the modules, since codegen imports nothing compiled.
+    """
+    found: dict[str, str] = {}
+    for source in sorted([*folder.glob("*.pyx"), *folder.glob("*.py")]):
+        for name in _DEFINITION.findall(source.read_text(encoding="utf-8")):
+            if not name.startswith("_"):
+                found.setdefault(name, source.stem)
+    return found
