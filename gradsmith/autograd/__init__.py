@@ -1,0 +1,204 @@
+"""Gradients of recorded computations: `backward`, `grad`, and the modes that switch recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from gradsmith.runtime import engine
+from gradsmith.runtime.tensor import TensorBase, from_array
+
+__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Sum of gradients of `tensors` with respect to graph leaves, added to the leaves' ``.grad``.
+
+    Parameters
+    ----------
+    tensors : Tensor or sequence of Tensor
+        What to differentiate.
+    grad_tensors : Tensor, None or sequence of these, optional
+        The vector in the vector-Jacobian product, one entry of the same shape per tensor. None stands for ones where
+        the tensor has one real element, and for nothing where it does not require grad.
+    retain_graph : bool, optional
+        Keep the saved values for another backward. Default: `create_graph`.
+    create_graph : bool
+        Record the computation of the gradient itself, for higher derivatives.
+    inputs : Tensor or sequence of Tensor, optional
+        Accumulate into these only.
+
+    Raises
+    ------
+    RuntimeError
+        A tensor has no graph, is not a scalar and has no gradient given, or the graph's saved values were freed by an
+        earlier backward or changed in place since.
+    """
+    roots = _as_list(tensors, "tensors")
+    grads = _root_gradients(roots, _as_optional_list(grad_tensors, len(roots)), create_graph)
+    keep_graph = create_graph if retain_graph is None else bool(retain_graph)
+    if create_graph:
+        _warn_create_graph()
+    if inputs is None:
+        engine.run_backward(roots, grads, keep_graph, create_graph)
+        return
+    wanted = _as_list(inputs, "inputs")
+    if not wanted:
+        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    _check_inputs(wanted)
+    engine.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Sum of gradients of `outputs` with respect to `inputs`; no ``.grad`` is touched.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or sequence of Tensor
+        What to differentiate, and with respect to what. Only nodes on a path between the two run.
+    grad_outputs : Tensor, None or sequence of these, optional
+        The vector in the vector-Jacobian product; see `backward`.
+    retain_graph, create_graph : bool, optional
+        See `backward`.
+    allow_unused : bool, optional
+        Give None for an input that no output depends on, instead of raising. Default: `materialize_grads`.
+    materialize_grads : bool
+        Give zeros for such an input.
+
+    Returns
+    -------
+    tuple of Tensor
+        One gradient per input, of its shape and dtype.
+
+    Raises
+    ------
+    RuntimeError
+        An input does not require grad or is not used; see also `backward`.
+    ValueError
+        `materialize_grads` together with ``allow_unused=False``.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    roots = _as_list(outputs, "outputs")
+    wanted = _as_list(inputs, "inputs")
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
+    grads = _root_gradients(roots, _as_optional_list(grad_outputs, len(roots)), create_graph)
+    _check_inputs(wanted)
+    keep_graph = create_graph if retain_graph is None else bool(retain_graph)
+    results = engine.run_grad(roots, grads, keep_graph, create_graph, wanted)
+    return tuple(_finish(results, wanted, allow_unused, materialize_grads, create_graph))
+
+
+def _finish(
+    results: list[Any], inputs: list[Any], allow_unused: bool, materialize: bool, create_graph: bool
+) -> list[Any]:
+    for index, result in enumerate(results):
+        if result is not None:
+            continue
+        if not allow_unused:
+            raise RuntimeError(
+                f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{index}], of "
+                f"shape {list(inputs[index].shape)}. Set allow_unused=True if this is the desired behavior."
+            )
+        if materialize:
+            zeros = from_array(np.zeros(inputs[index].shape, inputs[index].dtype))
+            results[index] = zeros.requires_grad_(create_graph)
+    return results
+
+
+def _as_list(tensors: Any, name: str) -> list[Any]:
+    if isinstance(tensors, TensorBase):
+        return [tensors]
+    if not isinstance(tensors, Sequence) and not hasattr(tensors, "__iter__"):
+        raise TypeError(f"{name} must be a Tensor or a sequence of Tensors, got {type(tensors).__name__}")
+    found = list(tensors)
+    for index, tensor in enumerate(found):
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(f"{name}[{index}] must be a Tensor, got {type(tensor).__name__}")
+    return found
+
+
+def _as_optional_list(grads: Any, count: int) -> list[Any]:
+    if grads is None:
+        return [None] * count
+    found = [grads] if isinstance(grads, TensorBase) else list(grads)
+    if len(found) != count:
+        raise RuntimeError(f"got {count} tensors and {len(found)} gradients; one gradient (or None) per tensor is needed")
+    return found
+
+
+def _root_gradients(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
+    """A checked gradient per root; roots that take part in nothing are refused."""
+    checked = [_root_gradient(index, root, given) for index, (root, given) in enumerate(zip(roots, grads))]
+    for index, root in enumerate(roots):
+        if not root.requires_grad:
+            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+    return checked
+
+
+def _root_gradient(index: int, root: Any, given: Any) -> Any:
+    if given is None:
+        return _implicit_gradient(index, root)
+    if not isinstance(given, TensorBase):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__} at index {index}")
+    if given.shape != root.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {list(given.shape)} and output[{index}] has a "
+            f"shape of {list(root.shape)}."
+        )
+    if (given.dtype.kind == "c") != (root.dtype.kind == "c"):
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {root.dtype}."
+        )
+    return given if given.dtype == root.dtype else given.to(root.dtype)
+
+
+def _implicit_gradient(index: int, root: Any) -> Any:
+    if root.requires_grad and root.numel() != 1:
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs, but output {index} has shape {list(root.shape)}; "
+            "give its gradient, or sum() it first"
+        )
+    if root.requires_grad and root.dtype.kind == "c":
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
+    return from_array(np.ones(root.shape, root.dtype))
+
+
+def _check_inputs(inputs: list[Any]) -> None:
+    for index, tensor in enumerate(inputs):
+        if not tensor.requires_grad:
+            raise RuntimeError(
+                f"One of the differentiated Tensors does not require grad: inputs[{index}], of shape "
+                f"{list(tensor.shape)}. Set requires_grad=True on it before the computation."
+            )
+
+
+def _warn_create_graph() -> None:
+    import warnings
+
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+        "which can cause a memory leak. Use autograd.grad instead, or reset the .grad fields to None after use.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,114 @@
+"""`AccumulateGrad`: the end of the graph, where a gradient becomes the `.grad` of a leaf.
+
+The accumulator owns its leaf and the leaf knows its accumulator without owning it, so that all graphs over a leaf
+share one accumulator and no cycle keeps them alive.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_INPUT, set_metadata
+from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, bump_version, meta_of, wrap
+
+import numpy as np
+
+from gradsmith.runtime import upcalls
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+cdef class AccumulateGrad(Node):
+    """Adds incoming gradients to a leaf."""
+
+    def __dealloc__(self):
+        # The saved slot still holds the leaf: the base class frees it after this.
+        cdef TensorBase leaf = leaf_of(<PyObject *>self)
+        if leaf is not None and leaf.meta is not None:
+            (<TensorMeta>leaf.meta).accumulator = NULL
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef PyObject *grad = grads[0]
+        if grad == NULL:
+            return 0
+        grads[0] = NULL
+        return accumulate_grad(leaf_of(<PyObject *>self), grad)
+
+    cdef void release_saved(self) noexcept:
+        """The leaf is not a saved value: it stays."""
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return leaf_of(<PyObject *>self)
+
+
+cdef AccumulateGrad make_accumulator(TensorBase leaf):
+    cdef AccumulateGrad node = AccumulateGrad.__new__(AccumulateGrad)
+    node.init(0, 1, 0)
+    node.sequence_nr = 0        # below every operation: the engine handles leaves last, or at once
+    node.flags |= NODE_LEAF
+    Py_INCREF(leaf)
+    node.saved[0].value = <PyObject *>leaf
+    node.saved[0].kind = SAVED_INPUT
+    set_metadata(&node.metadata, leaf.array)
+    return node
+
+
+cdef TensorBase leaf_of(PyObject *accumulator):
+    cdef PyObject *leaf = (<Node>accumulator).saved[0].value
+    return None if leaf == NULL else <TensorBase>leaf
+
+
+cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
+    """Steal, copy, add in place or add out of place; see Note [What becomes of a gradient].
+
+    Note [What becomes of a gradient]
+    - first gradient, nobody else holds it, laid out like the leaf: it becomes `.grad` itself
+    - first gradient otherwise: a copy in the leaf's layout
+    - `.grad` exists: added in place, so that whoever holds `.grad` sees the sum
+    - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
+    """
+    cdef TensorMeta meta = meta_of(leaf)
+    cdef TensorBase found
+    cdef TensorBase value = <TensorBase>grad
+    Py_DECREF_pointer(grad)     # `value` holds it now
+    if grad_enabled():
+        meta.grad = upcalls.clone(value) if meta.grad is None else upcalls.add(meta.grad, value)
+    elif meta.grad is None:
+        meta.grad = value if may_steal(leaf, value) else copy_like(leaf, value)
+    else:
+        found = <TensorBase>meta.grad
+        binary_into(ADD, found.array, value.array, found.array)
+        bump_version(found)
+    return 0
+
+
+cdef bint may_steal(TensorBase leaf, TensorBase value) noexcept:
+    # Two references: `value` here and the argument slot of the caller are one and the same.
+    return (
+        Py_REFCNT(<PyObject *>value) == 1
+        and not value.flags & REQUIRES_GRAD
+        and value.base == NULL
+        and is_exclusive(value.array)
+        and same_strides(leaf, value)
+    )
+
+
+cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>a.array)):
+        if cnp.PyArray_STRIDE(<cnp.ndarray>a.array, i) != cnp.PyArray_STRIDE(<cnp.ndarray>b.array, i):
+            return False
+    return True
+
+
+cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
+    """Copy with the leaf's order of dimensions."""
+    cdef object copy = np.empty_like(<object>leaf.array, dtype=value.dtype)
+    copy[...] = <object>value.array
+    return wrap(copy)

@@ -1,0 +1,129 @@
+"""History of a tensor that was changed through a view, and of a view whose base was changed.
+
+See variable.pyx, Note [In-place on a view], and geometry.py.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.string cimport memset
+cimport numpy as cnp
+
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport Node, give, gradient, set_metadata, set_value, value_of
+from gradsmith.runtime.tensor cimport TensorBase, wrap
+from gradsmith.runtime.variable cimport collect_edge
+
+import numpy as np
+
+from gradsmith.runtime import upcalls
+from gradsmith.runtime.geometry import geometry_of, mask_of, scratch, slice_values, scatter_values
+
+cdef extern from "Python.h":
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
+
+cdef enum:
+    MAX_EDGES = 64
+
+
+cdef class CopySlices(Node):
+    """Splits the gradient of a base that was written through a view.
+
+    Edge 0 is the base's old history; edges 1.. are the inputs 1.. of the operation that wrote, whose node is value 0.
+    The operation's own input 0 was the view: its gradient is what the overwritten places of the base receive.
+    """
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef Node function = <Node>value_of(self, 0)
+        cdef object geometry = value_of(self, 1)
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase inside = slice_of(grad, geometry)
+        cdef list results = run_inner(function, inside, self.wanted)
+        cdef int i
+        if self.wants(0):
+            give(grad_inputs, 0, merge(grad, results[0], geometry))
+        for i in range(1, self.n_edges):
+            give(grad_inputs, i, results[i])
+        return 0
+
+
+cdef TensorBase slice_of(TensorBase grad, object geometry):
+    if grad_enabled():
+        return upcalls.geometry_slice(grad, geometry)
+    return wrap(slice_values(<object>grad.array, geometry))
+
+
+cdef list run_inner(Node function, TensorBase inside, unsigned int wanted):
+    """Apply the operation's node to the gradient of the view; a list with one gradient or None per input."""
+    cdef PyObject *incoming[1]
+    cdef PyObject *outgoing[MAX_EDGES]
+    cdef list results = []
+    cdef int i
+    memset(outgoing, 0, sizeof(outgoing))
+    Py_INCREF(inside)
+    incoming[0] = <PyObject *>inside
+    function.wanted = wanted
+    if function.edges[0].node == NULL:
+        function.wanted &= ~<unsigned int>1
+    try:
+        function.apply(incoming, outgoing)
+        for i in range(function.n_edges):
+            results.append(None if outgoing[i] == NULL else <object>outgoing[i])
+    finally:
+        Py_XDECREF_pointer(incoming[0])
+        for i in range(function.n_edges):
+            Py_XDECREF_pointer(outgoing[i])
+    return results
+
+
+cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
+    """`grad` with the overwritten places replaced by `inside` (zeros when the operation passes nothing on)."""
+    if grad_enabled():
+        outer = upcalls.where(wrap(mask_of(geometry)), wrap(np.zeros((), grad.dtype)), grad)
+        return outer if inside is None else upcalls.add(outer, upcalls.geometry_scatter(inside, geometry))
+    base, view = scratch(geometry)
+    base[...] = <object>grad.array
+    view[...] = 0 if inside is None else <object>inside.array
+    return wrap(base)
+
+
+cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function):
+    cdef CopySlices node = CopySlices.__new__(CopySlices)
+    cdef int i
+    if function.n_edges > MAX_EDGES:
+        raise RuntimeError(f"{function.name()}: an in-place operation on a view has at most {MAX_EDGES} inputs")
+    node.init(max(<int>function.n_edges, 1), 0, 2)
+    collect_edge(node, 0, base)
+    for i in range(1, function.n_edges):
+        node.edges[i] = function.edges[i]
+        if node.edges[i].node != NULL:
+            Py_INCREF_pointer(node.edges[i].node)
+    set_value(node, 0, function)
+    set_value(node, 1, geometry_of(<object>base.array, <object>view.array))
+    set_metadata(&node.metadata, base.array)
+    return node
+
+
+cdef class AsStridedBackward0(Node):
+    """Gradient of a view with respect to its base, from the geometry of the two."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef object geometry = value_of(self, 0)
+        cdef TensorBase grad = gradient(grads, 0)
+        if not self.wants(0):
+            return 0
+        if grad_enabled():
+            give(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
+        else:
+            give(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))
+        return 0
+
+    cdef void release_saved(self) noexcept:
+        """Nothing but the geometry is kept: a second backward needs no retained graph."""
+
+
+cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view):
+    cdef AsStridedBackward0 node = AsStridedBackward0.__new__(AsStridedBackward0)
+    node.init(1, 0, 1)
+    collect_edge(node, 0, base)
+    set_value(node, 0, geometry_of(<object>base.array, <object>view.array))
+    set_metadata(&node.metadata, view.array)
+    return node

@@ -1,0 +1,752 @@
+"""The engine: runs a recorded graph backward.
+
+A run pops the node that was recorded last among those with a gradient waiting, applies it and adds what comes out to
+the buffers of the nodes its edges lead to.
+
+Note [No counting of dependencies]
+Sequence numbers come from one counter and edges lead to nodes recorded earlier. Whatever can still send a gradient to
+a node therefore has a larger number and is popped first: a popped node's gradient is complete. Leaves have number 0;
+one that nobody observes takes every gradient at its arrival and is never queued.
+
+Note [Scratch in nodes]
+Buffers and marks live in the node itself, valid while `Node.task` is the number of the run. A run that meets a node
+claimed by another run that is still active (a backward inside a hook, or in another thread while a kernel runs
+without the GIL) keeps its own scratch for that node in `foreign`.
+
+Note [Who owns a gradient]
+A gradient that only the engine holds may be overwritten: by a pointwise node, by the addition in a buffer, by a leaf
+that makes it its `.grad`. Whoever else keeps one (a hook's argument, a capture) holds a reference, and that is what
+forbids it.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
+cimport numpy as cnp
+
+from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
+from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive, sum_to
+from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.node cimport (
+    InputMetadata,
+    NODE_LEAF,
+    Node,
+    NodeMeta,
+    metadata_dtype,
+    metadata_of,
+    metadata_shape,
+    metadata_shape_tuple,
+)
+from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
+from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad
+
+import numpy as np
+
+from gradsmith.runtime import upcalls
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
+
+cdef enum:
+    QUEUED = 1          # has a gradient waiting and stands in the heap
+    EXECUTE = 2         # pruned run: lies on a path to a requested input
+    CAPTURE = 4         # pruned run: a gradient arriving here was asked for
+    VISITED = 8         # pruned run: seen by the discovery
+    INLINE_SLOTS = 16
+    SIGNAL_INTERVAL = 256
+
+cdef uint64_t last_task = 0
+cdef set active_tasks = set()
+cdef int active_count = 0       # len(active_tasks), for the test on every node
+
+
+cdef class ForeignScratch:
+    """A node's scratch for one run while another run uses the node's own; see Note [Scratch in nodes]."""
+
+    cdef uint32_t state
+    cdef list grads
+
+
+cdef class GraphTask:
+    """One run of the engine."""
+
+    def __cinit__(self):
+        global last_task
+        last_task += 1
+        self.id = last_task
+        self.captures = {}
+        self.results = []
+        self.alive = []
+        self.foreign = {}
+
+    def __dealloc__(self):
+        PyMem_Free(self.heap)
+
+
+# ---- marks and buffers
+
+cdef inline bint owns_scratch(GraphTask task, PyObject *node) except -1:
+    """Does this run use the node's own scratch? A node that no active run uses is claimed now."""
+    if (<Node>node).task == task.id:
+        return True
+    if active_count > 1 and (<size_t>node in task.foreign or (<Node>node).task in active_tasks):
+        return False
+    (<Node>node).task = task.id
+    (<Node>node).state = 0
+    return True
+
+
+cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node):
+    cdef ForeignScratch scratch = task.foreign.get(<size_t>node)
+    if scratch is None:
+        scratch = ForeignScratch.__new__(ForeignScratch)
+        scratch.grads = [None] * (<Node>node).n_outputs
+        task.foreign[<size_t>node] = scratch
+    return scratch
+
+
+cdef uint32_t state_of(GraphTask task, PyObject *node) except? 0xFFFFFFFF:
+    return (<Node>node).state if owns_scratch(task, node) else foreign_scratch(task, node).state
+
+
+cdef int mark(GraphTask task, PyObject *node, uint32_t bits) except -1:
+    if owns_scratch(task, node):
+        (<Node>node).state |= bits
+    else:
+        foreign_scratch(task, node).state |= bits
+    return 0
+
+
+cdef int add_to_buffer(GraphTask task, PyObject *node, uint32_t input_nr, PyObject *grad) except -1:
+    """Sum `grad`, an owned reference that is always consumed, into the node's buffer."""
+    cdef PyObject **slot
+    if not owns_scratch(task, node):
+        return add_to_foreign(foreign_scratch(task, node), input_nr, grad)
+    if (<Node>node).outputs == NULL:
+        slot = &(<Node>node).buffer
+    else:
+        slot = &(<Node>node).outputs[input_nr].buffer
+    if slot[0] == NULL:
+        slot[0] = grad
+        return 0
+    return add_into(slot, grad)
+
+
+cdef int add_to_foreign(ForeignScratch foreign, uint32_t input_nr, PyObject *grad) except -1:
+    value = <object>grad
+    Py_DECREF_pointer(grad)
+    found = foreign.grads[input_nr]
+    foreign.grads[input_nr] = value if found is None else add_tensors(found, value)
+    return 0
+
+
+cdef int add_into(PyObject **slot, PyObject *grad) except -1:
+    """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
+    cdef TensorBase total
+    if not grad_enabled():
+        if is_owned(slot[0]):
+            return add_arrays(slot[0], grad)
+        if is_owned(grad):
+            slot[0], grad = grad, slot[0]
+            return add_arrays(slot[0], grad)
+    try:
+        total = add_tensors(<TensorBase>slot[0], <TensorBase>grad)
+    finally:
+        Py_DECREF_pointer(grad)
+    Py_INCREF(total)
+    Py_DECREF_pointer(slot[0])
+    slot[0] = <PyObject *>total
+    return 0
+
+
+cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
+    cdef PyObject *array = (<TensorBase>grad).array
+    Py_INCREF_pointer(array)
+    try:
+        accumulate_arrays(&(<TensorBase>owned).array, array)
+    finally:
+        Py_DECREF_pointer(grad)
+    return 0
+
+
+cdef bint is_owned(PyObject *grad) noexcept:
+    return (
+        Py_REFCNT(grad) == 1
+        and not (<TensorBase>grad).flags
+        and (<TensorBase>grad).base == NULL
+        and is_exclusive((<TensorBase>grad).array)
+    )
+
+
+cdef TensorBase add_tensors(TensorBase a, TensorBase b):
+    if grad_enabled():
+        return upcalls.add(a, b)
+    return wrap_owned(binary(ADD, a.array, b.array))
+
+
+cdef int take_buffers(GraphTask task, PyObject *node, PyObject **grads) except -1:
+    """Move the node's summed gradients into `grads` (owned) and take the node out of the queue."""
+    cdef Node n = <Node>node
+    cdef int i
+    if not owns_scratch(task, node):
+        return take_foreign(foreign_scratch(task, node), n.n_outputs, grads)
+    n.state &= ~<uint32_t>QUEUED
+    if n.outputs == NULL:
+        grads[0] = n.buffer
+        n.buffer = NULL
+        return 0
+    for i in range(n.n_outputs):
+        grads[i] = n.outputs[i].buffer
+        n.outputs[i].buffer = NULL
+    return 0
+
+
+cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) except -1:
+    cdef int i
+    foreign.state &= ~<uint32_t>QUEUED
+    for i in range(count):
+        value = foreign.grads[i]
+        foreign.grads[i] = None
+        if value is None:
+            grads[i] = NULL
+        else:
+            Py_INCREF(value)
+            grads[i] = <PyObject *>value
+    return 0
+
+
+# ---- the queue: a binary heap by sequence number
+
+cdef int push(GraphTask task, PyObject *node) except -1:
+    cdef Py_ssize_t child = task.heap_count, parent
+    cdef uint64_t number = (<Node>node).sequence_nr
+    if child == task.heap_capacity:
+        grow_heap(task)
+    task.heap_count += 1
+    while child > 0:
+        parent = (child - 1) >> 1
+        if (<Node>task.heap[parent]).sequence_nr >= number:
+            break
+        task.heap[child] = task.heap[parent]
+        child = parent
+    task.heap[child] = node
+    return 0
+
+
+cdef int grow_heap(GraphTask task) except -1:
+    cdef Py_ssize_t capacity = 2 * task.heap_capacity if task.heap_capacity else 64
+    cdef PyObject **heap = <PyObject **>PyMem_Realloc(task.heap, capacity * sizeof(PyObject *))
+    if heap == NULL:
+        raise MemoryError()
+    task.heap = heap
+    task.heap_capacity = capacity
+    return 0
+
+
+cdef PyObject *pop(GraphTask task) noexcept:
+    cdef PyObject **heap = task.heap
+    cdef PyObject *top = heap[0]
+    cdef PyObject *last
+    cdef Py_ssize_t parent = 0, child, count
+    cdef uint64_t number
+    task.heap_count -= 1
+    count = task.heap_count
+    if count == 0:
+        return top
+    last = heap[count]
+    number = (<Node>last).sequence_nr
+    while True:
+        child = 2 * parent + 1
+        if child >= count:
+            break
+        if child + 1 < count and (<Node>heap[child + 1]).sequence_nr > (<Node>heap[child]).sequence_nr:
+            child += 1
+        if (<Node>heap[child]).sequence_nr <= number:
+            break
+        heap[parent] = heap[child]
+        parent = child
+    heap[parent] = last
+    return top
+
+
+# ---- the run
+
+cdef int run(GraphTask task, list roots, list grads, bint create_graph) except -1:
+    """Send `grads` into the graph at `roots`, tensors, and work the queue off."""
+    cdef bint previous = swap_grad_mode(create_graph)
+    cdef int countdown = SIGNAL_INTERVAL
+    try:
+        for root, grad in zip(roots, grads):
+            enter(task, root, grad)
+        while task.heap_count:
+            evaluate(task, pop(task))
+            countdown -= 1
+            if countdown == 0:
+                PyErr_CheckSignals()
+                countdown = SIGNAL_INTERVAL
+    finally:
+        abandon(task)
+        swap_grad_mode(previous)
+    return 0
+
+
+cdef GraphTask begin(bint keep_graph):
+    """A new run, active from now on: its marks in nodes are respected by others."""
+    global active_count
+    cdef GraphTask task = GraphTask.__new__(GraphTask)
+    task.keep_graph = keep_graph
+    active_tasks.add(task.id)
+    active_count = len(active_tasks)
+    return task
+
+
+cdef int end(GraphTask task) except -1:
+    global active_count
+    active_tasks.discard(task.id)
+    active_count = len(active_tasks)
+    return 0
+
+
+cdef int enter(GraphTask task, TensorBase root, TensorBase grad) except -1:
+    cdef PyObject *node = gradient_target(root)
+    try:
+        Py_INCREF(grad)
+        route(task, node, root.output_nr, <PyObject *>grad)
+    finally:
+        Py_DECREF_pointer(node)
+    return 0
+
+
+cdef PyObject *gradient_target(TensorBase t) except NULL:
+    """Node that takes the gradient of `t`, a new reference."""
+    cdef PyObject *node = current_grad_fn(t)
+    if node == NULL:
+        return grad_accumulator(t)
+    Py_INCREF_pointer(node)
+    return node
+
+
+cdef int abandon(GraphTask task) except -1:
+    """Drop gradients that still wait: after an error only."""
+    cdef PyObject *grads[INLINE_SLOTS]
+    cdef PyObject **slots
+    cdef PyObject *node
+    cdef int i
+    while task.heap_count:
+        node = pop(task)
+        slots = slots_for((<Node>node).n_outputs, grads)
+        take_buffers(task, node, slots)
+        free_slots(slots, (<Node>node).n_outputs, grads)
+    return 0
+
+
+cdef PyObject **slots_for(int count, PyObject **inline_slots) except NULL:
+    """`count` empty slots: the caller's own on the stack while they suffice."""
+    cdef PyObject **slots = inline_slots
+    if count > INLINE_SLOTS:
+        slots = <PyObject **>PyMem_Calloc(count, sizeof(PyObject *))
+        if slots == NULL:
+            raise MemoryError()
+    else:
+        memset(slots, 0, count * sizeof(PyObject *))
+    return slots
+
+
+cdef void free_slots(PyObject **slots, int count, PyObject **inline_slots) noexcept:
+    cdef int i
+    for i in range(count):
+        Py_XDECREF_pointer(slots[i])
+    if slots != inline_slots:
+        PyMem_Free(slots)
+
+
+cdef int evaluate(GraphTask task, PyObject *node) except -1:
+    """Run one node on its summed gradients: hooks, captures, apply, hooks, on to the next nodes."""
+    cdef PyObject *inline_grads[INLINE_SLOTS]
+    cdef PyObject *inline_results[INLINE_SLOTS]
+    cdef Node n = <Node>node
+    cdef PyObject **grads = slots_for(n.n_outputs, inline_grads)
+    cdef PyObject **results = slots_for(n.n_edges, inline_results)
+    try:
+        take_buffers(task, node, grads)
+        if n.meta is not None or n.flags & NODE_LEAF:
+            run_tensor_hooks(n, grads)
+        if task.pruned and not on_path(task, node, grads):
+            return 0
+        if n.meta is not None and (<NodeMeta>n.meta).pre_hooks:
+            run_pre_hooks(n, grads)
+        n.wanted = wanted_edges(task, n)
+        if n.meta is not None and (<NodeMeta>n.meta).post_hooks:
+            apply_with_post_hooks(n, grads, results)
+        else:
+            n.apply(grads, results)
+        if n.flags & NODE_LEAF:
+            run_post_accumulate_hooks(leaf_of(node))
+        elif not task.keep_graph:
+            n.release_saved()
+        send_on(task, n, results)
+    finally:
+        free_slots(grads, n.n_outputs, inline_grads)
+        free_slots(results, n.n_edges, inline_results)
+    return 0
+
+
+cdef uint32_t wanted_edges(GraphTask task, Node node) except? 0:
+    cdef uint32_t wanted = 0
+    cdef PyObject *target
+    cdef int i
+    for i in range(min(<int>node.n_edges, 32)):
+        target = node.edges[i].node
+        if target != NULL and (not task.pruned or state_of(task, target) & (EXECUTE | CAPTURE)):
+            wanted |= <uint32_t>1 << i
+    return wanted
+
+
+cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
+    """Pass every result along its edge, checked against what the receiving node expects."""
+    cdef PyObject *target
+    cdef PyObject *grad
+    cdef int i
+    for i in range(node.n_edges):
+        target = node.edges[i].node
+        if target == NULL or results[i] == NULL:
+            continue
+        if task.pruned and not state_of(task, target) & (EXECUTE | CAPTURE):
+            continue
+        grad = results[i]
+        results[i] = NULL
+        if not fits(metadata_of(target, node.edges[i].input_nr), grad):
+            grad = made_to_fit(node, i, metadata_of(target, node.edges[i].input_nr), grad)
+        route(task, target, node.edges[i].input_nr, grad)
+    return 0
+
+
+cdef int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObject *grad) except -1:
+    """Hand `grad`, an owned reference, to `target`: into its buffer, or at once into an unobserved leaf."""
+    if (<Node>target).flags & NODE_LEAF and not task.pruned and not is_observed(target):
+        return accumulate_grad(leaf_of(target), grad)
+    add_to_buffer(task, target, input_nr, grad)
+    if not state_of(task, target) & QUEUED:
+        mark(task, target, QUEUED)
+        push(task, target)
+    return 0
+
+
+cdef bint is_observed(PyObject *accumulator) noexcept:
+    """Does somebody see the sum of a leaf's gradients before it is stored?"""
+    cdef PyObject *leaf = (<Node>accumulator).saved[0].value
+    return (<TensorBase>leaf).flags & HAS_HOOKS or (<Node>accumulator).meta is not None
+
+
+# ---- what a gradient must look like
+
+cdef bint fits(InputMetadata *metadata, PyObject *grad) noexcept:
+    """Same dtype and shape as the value it is the gradient of."""
+    cdef PyObject *array = (<TensorBase>grad).array
+    cdef cnp.npy_intp *shape
+    cdef cnp.npy_intp *found
+    cdef int i
+    if metadata.type_number < 0:
+        return True
+    if cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
+        return False
+    if cnp.PyArray_NDIM(<cnp.ndarray>array) != metadata.ndim:
+        return False
+    shape = metadata_shape(metadata)
+    found = cnp.PyArray_DIMS(<cnp.ndarray>array)
+    for i in range(metadata.ndim):
+        if shape[i] != found[i]:
+            return False
+    return True
+
+
+cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
+    """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
+    cdef TensorBase value = <TensorBase>grad
+    Py_DECREF_pointer(grad)
+    value = match_shape(node, edge, metadata, value)
+    value = match_dtype(metadata, value)
+    Py_INCREF(value)
+    return <PyObject *>value
+
+
+cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, TensorBase value):
+    cdef tuple shape = metadata_shape_tuple(metadata)
+    if value.shape == shape:
+        return value
+    if not is_expandable(shape, value.shape):
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {edge} - got {list(value.shape)} "
+            f"but expected shape compatible with {list(shape)}"
+        )
+    if grad_enabled():
+        return upcalls.sum_to(value, shape)
+    return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
+
+
+cdef bint is_expandable(tuple shape, tuple expanded):
+    """Could `shape` have been broadcast to `expanded`?"""
+    if len(shape) > len(expanded):
+        return False
+    return all([n in (1, m) for n, m in zip(reversed(shape), reversed(expanded))])
+
+
+cdef TensorBase match_dtype(InputMetadata *metadata, TensorBase value):
+    """A real input takes the real part of a complex gradient: that is its gradient in conjugate Wirtinger calculus."""
+    cdef object dtype = metadata_dtype(metadata)
+    if value.dtype == dtype:
+        return value
+    if grad_enabled():
+        if value.dtype.kind == "c" and dtype.kind != "c":
+            value = upcalls.real(value)
+        return upcalls.to(value, dtype)
+    array = <object>value.array
+    return wrap((array.real if array.dtype.kind == "c" and dtype.kind != "c" else array).astype(dtype))
+
+
+# ---- hooks
+
+cdef int run_tensor_hooks(Node node, PyObject **grads) except -1:
+    """Hooks of the tensors whose gradients come in here, then retained gradients, which see what the hooks made."""
+    cdef NodeMeta meta
+    if node.flags & NODE_LEAF:
+        run_leaf_hooks(leaf_of(<PyObject *>node), grads)
+    if node.meta is None:
+        return 0
+    meta = <NodeMeta>node.meta
+    for output_nr, table in meta.tensor_hooks:
+        if grads[<int>output_nr] != NULL:
+            run_hooks(table, &grads[<int>output_nr])
+    for output_nr, reference in meta.retained:
+        tensor = reference()
+        if tensor is not None and grads[<int>output_nr] != NULL:
+            retain(tensor, <TensorBase>grads[<int>output_nr])
+    return 0
+
+
+cdef int run_leaf_hooks(TensorBase leaf, PyObject **grads) except -1:
+    if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).hooks and grads[0] != NULL:
+        run_hooks((<TensorMeta>leaf.meta).hooks, &grads[0])
+    return 0
+
+
+cdef int run_hooks(dict table, PyObject **slot) except -1:
+    """Call every hook with the gradient; what one returns is what the next one sees."""
+    cdef TensorBase before, after
+    for hook in list(table.values()):
+        before = <TensorBase>slot[0]
+        result = hook(before)
+        if result is None:
+            continue
+        check_hook_result(hook, before, result)
+        after = result
+        Py_INCREF(after)
+        slot[0] = <PyObject *>after
+        Py_DECREF(before)
+    return 0
+
+
+cdef int check_hook_result(object hook, TensorBase before, object result) except -1:
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(result, TensorBase):
+        raise TypeError(f"hook '{name}' returned {type(result).__name__} (expected Tensor or None)")
+    if result.shape != before.shape:
+        raise RuntimeError(
+            f"hook '{name}' has changed the size of value: got {list(result.shape)}, expected {list(before.shape)}"
+        )
+    if result.dtype != before.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value: got {result.dtype}, expected {before.dtype}")
+    return 0
+
+
+cdef int retain(TensorBase t, TensorBase grad) except -1:
+    meta = meta_of(t)
+    if meta.grad is None:
+        meta.grad = grad if grad_enabled() else wrap((<object>grad.array).copy())
+    else:
+        meta.grad = add_tensors(meta.grad, grad)
+    return 0
+
+
+cdef int run_post_accumulate_hooks(TensorBase leaf) except -1:
+    if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).post_accumulate_hooks:
+        for hook in list((<TensorMeta>leaf.meta).post_accumulate_hooks.values()):
+            hook(leaf)
+    return 0
+
+
+cdef tuple as_tuple(PyObject **slots, int count):
+    return tuple([None if slots[i] == NULL else <object>slots[i] for i in range(count)])
+
+
+cdef int replace_all(str what, Node node, object values, PyObject **slots, int count) except -1:
+    """Store what a node hook returned."""
+    cdef int i
+    if isinstance(values, TensorBase):
+        values = (values,)
+    if len(values) != count:
+        raise RuntimeError(f"{what} of {node.name()} returned {len(values)} gradients, expected {count}")
+    for i in range(count):
+        value = values[i]
+        if value is not None and not isinstance(value, TensorBase):
+            raise TypeError(f"{what} of {node.name()} returned {type(value).__name__} at index {i}, expected Tensor or None")
+    for i in range(count):
+        value = values[i]
+        Py_XDECREF_pointer(slots[i])
+        slots[i] = NULL
+        if value is not None:
+            Py_INCREF(value)
+            slots[i] = <PyObject *>value
+    return 0
+
+
+cdef int run_pre_hooks(Node node, PyObject **grads) except -1:
+    for hook in list((<NodeMeta>node.meta).pre_hooks.values()):
+        result = hook(as_tuple(grads, node.n_outputs))
+        if result is not None:
+            replace_all("prehook", node, result, grads, node.n_outputs)
+    return 0
+
+
+cdef int apply_with_post_hooks(Node node, PyObject **grads, PyObject **results) except -1:
+    # The hooks see the incoming gradients, so that `apply` must not overwrite them: hold them meanwhile.
+    incoming = as_tuple(grads, node.n_outputs)
+    node.apply(grads, results)
+    for hook in list((<NodeMeta>node.meta).post_hooks.values()):
+        result = hook(as_tuple(results, node.n_edges), incoming)
+        if result is not None:
+            replace_all("hook", node, result, results, node.n_edges)
+    return 0
+
+
+# ---- pruned runs
+
+cdef bint on_path(GraphTask task, PyObject *node, PyObject **grads) except -1:
+    """Keep captured gradients; is there anything left to do for the node?"""
+    cdef uint32_t state = state_of(task, node)
+    if state & CAPTURE:
+        for input_nr, position in task.captures[<size_t>node]:
+            if grads[<int>input_nr] != NULL:
+                task.results[position] = <object>grads[<int>input_nr]
+    return state & EXECUTE
+
+
+cdef int request(GraphTask task, list inputs, bint accumulate) except -1:
+    """Note where the gradients of `inputs` arrive. With `accumulate`, leaves run instead of being captured."""
+    cdef TensorBase t
+    cdef PyObject *node
+    cdef int position
+    task.pruned = True
+    task.results = [None] * len(inputs)
+    for position in range(len(inputs)):
+        t = inputs[position]
+        node = gradient_target(t)
+        if accumulate and (<Node>node).flags & NODE_LEAF:
+            mark(task, node, EXECUTE)
+        else:
+            task.captures.setdefault(<size_t>node, []).append((t.output_nr, position))
+            mark(task, node, CAPTURE)
+        task.alive.append(<object>node)
+        Py_DECREF_pointer(node)
+    return 0
+
+
+cdef int discover(GraphTask task, list roots) except -1:
+    """Mark every node on a path from a root to a requested input."""
+    cdef list found = []
+    cdef TensorBase root
+    cdef PyObject *node
+    for root in roots:
+        node = gradient_target(root)
+        visit(task, node, found)
+        Py_DECREF_pointer(node)
+    found.sort()        # by sequence number: what edges lead to comes first
+    for _, address in found:
+        node = <PyObject *><size_t>address
+        if leads_to_request(task, <Node>node):
+            mark(task, node, EXECUTE)
+    return 0
+
+
+cdef int visit(GraphTask task, PyObject *root, list found) except -1:
+    """Collect ``(sequence number, address)`` of all nodes below `root`, without recursion."""
+    cdef list waiting = [<size_t>root]
+    cdef PyObject *node
+    cdef PyObject *target
+    cdef int i
+    if state_of(task, root) & VISITED:
+        return 0
+    mark(task, root, VISITED)
+    while waiting:
+        node = <PyObject *><size_t>waiting.pop()
+        found.append(((<Node>node).sequence_nr, <size_t>node))
+        for i in range((<Node>node).n_edges):
+            target = (<Node>node).edges[i].node
+            if target != NULL and not state_of(task, target) & VISITED:
+                mark(task, target, VISITED)
+                waiting.append(<size_t>target)
+    return 0
+
+
+cdef bint leads_to_request(GraphTask task, Node node) except -1:
+    cdef PyObject *target
+    cdef int i
+    for i in range(node.n_edges):
+        target = node.edges[i].node
+        if target != NULL and state_of(task, target) & (EXECUTE | CAPTURE):
+            return True
+    return False
+
+
+# ---- the door for gradsmith.autograd, which has checked the arguments
+
+def run_backward(list roots, list grads, bint keep_graph, bint create_graph):
+    """Accumulate into every leaf below `roots`."""
+    cdef GraphTask task = begin(keep_graph)
+    try:
+        run(task, roots, grads, create_graph)
+    finally:
+        end(task)
+
+
+def run_backward_to(list roots, list grads, bint keep_graph, bint create_graph, list inputs):
+    """Accumulate into the `.grad` of `inputs` only."""
+    cdef TensorBase t
+    cdef list results = run_pruned(roots, grads, keep_graph, create_graph, inputs, True)
+    for t, grad in zip(inputs, results):
+        if grad is not None:
+            store(t, grad, create_graph)
+
+
+def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list inputs):
+    """Gradients of `inputs`, None where no path leads to one; no `.grad` is touched."""
+    return run_pruned(roots, grads, keep_graph, create_graph, inputs, False)
+
+
+cdef list run_pruned(
+    list roots, list grads, bint keep_graph, bint create_graph, list inputs, bint accumulate
+):
+    cdef GraphTask task = begin(keep_graph)
+    try:
+        request(task, inputs, accumulate)
+        discover(task, roots)
+        run(task, roots, grads, create_graph)
+    finally:
+        end(task)
+    return task.results
+
+
+cdef int store(TensorBase t, object grad, bint create_graph) except -1:
+    cdef bint previous = swap_grad_mode(create_graph)
+    try:
+        Py_INCREF(grad)
+        accumulate_grad(t, <PyObject *>grad)
+    finally:
+        swap_grad_mode(previous)
+    return 0

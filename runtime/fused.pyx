@@ -1,0 +1,124 @@
+"""Compiled loops of pointwise formulas, run on the arrays of a node or of a forward."""
+from cpython.ref cimport Py_INCREF, PyObject
+
+from gradsmith.runtime.array cimport FusedKernel, fused, is_exclusive
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport Node, value_of
+from gradsmith.runtime.saved_variable cimport saved_array
+from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, wrap_owned
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+cdef extern from *:
+    """
+    #define GS_IS_PASS(kernel) ((kernel)->loops[0] == NULL)
+    """
+    bint GS_IS_PASS(const FusedKernel *kernel) noexcept
+
+cdef enum:
+    SAVED_SOURCE = 0x40         # GS_SAVED of kernels/fused.h
+    SOURCE_MASK = 0x3F
+    MAX_INPUTS = 8
+
+
+cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
+    cdef int edge, last = -1
+    if grad_enabled():
+        return False
+    for edge in range(node.n_edges):
+        if node.wants(edge):
+            last = edge
+    for edge in range(last + 1):
+        if node.wants(edge) and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], edge == last):
+            drop_all(grad_inputs, edge)
+            return False
+    return True
+
+
+cdef void drop_all(PyObject **grad_inputs, int count) noexcept:
+    cdef int i
+    for i in range(count):
+        if grad_inputs[i] != NULL:
+            Py_DECREF_pointer(grad_inputs[i])
+            grad_inputs[i] = NULL
+
+
+cdef bint apply_one(
+    Node node, const FusedKernel *kernel, PyObject **grads, PyObject **grad_input, bint last
+) except -1:
+    """Gradient of one edge. The last one may be computed in the incoming gradient's own memory."""
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double scalars[MAX_INPUTS]
+    cdef PyObject *grad = grads[0]
+    cdef PyObject *array
+    cdef PyObject *reuse = NULL
+    cdef int i
+    if GS_IS_PASS(kernel):
+        Py_INCREF_pointer(grad)
+        grad_input[0] = grad
+        return True
+    for i in range(kernel.n_inputs):
+        if kernel.inputs[i] & SAVED_SOURCE:
+            array = saved_array(node, kernel.inputs[i] & SOURCE_MASK)
+        else:
+            array = NULL if grads[kernel.inputs[i]] == NULL else (<TensorBase>grads[kernel.inputs[i]]).array
+        if array == NULL:
+            return False
+        inputs[i] = array
+    for i in range(kernel.n_scalars):
+        scalar = value_of(node, kernel.scalars[i])
+        if type(scalar) is complex:
+            return False
+        scalars[i] = scalar
+    if last and is_owned(grad):
+        reuse = (<TensorBase>grad).array
+    array = fused(kernel, inputs, scalars, reuse)
+    if array == NULL:
+        return False
+    if array == reuse:
+        # The engine's own reference, moved: the gradient tensor goes on with new contents.
+        Py_DECREF_pointer(array)
+        grads[0] = NULL
+        grad_input[0] = grad
+        return True
+    result = wrap_owned(array)
+    Py_INCREF(result)
+    grad_input[0] = <PyObject *>result
+    return True
+
+
+cdef bint is_owned(PyObject *grad) noexcept:
+    """True when only the engine holds the gradient, so that nobody can see it change."""
+    return (
+        Py_REFCNT(grad) == 1
+        and (<TensorBase>grad).base == NULL
+        and not (<TensorBase>grad).flags
+        and (<TensorBase>grad).meta is None
+        and is_exclusive((<TensorBase>grad).array)
+    )
+
+
+cdef bint read_scalars(const FusedKernel *kernel, object scalars, double *numbers) except -1:
+    cdef int i
+    for i in range(kernel.n_scalars):
+        scalar = scalars[kernel.scalars[i]]
+        if type(scalar) is complex:
+            return False
+        numbers[i] = scalar
+    return True
+
+
+cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars):
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double numbers[MAX_INPUTS]
+    cdef PyObject *array
+    cdef int i
+    if not read_scalars(kernel, scalars, numbers):
+        return None
+    for i in range(kernel.n_inputs):
+        inputs[i] = (<TensorBase>tensors[kernel.inputs[i]]).array
+    array = fused(kernel, inputs, numbers, NULL)
+    return None if array == NULL else wrap_owned(array)

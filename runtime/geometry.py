@@ -1,0 +1,109 @@
+"""Where a view lies inside its base, and how gradients move between the two.
+
+A view may be written in place; then the gradient of the base has to be split into the part that was overwritten and
+the rest. Replaying the view operations would need their arguments to be kept with every view. The geometry of the two
+arrays says the same and is always there: shape, strides and the distance of the first elements, all in bytes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Geometry(NamedTuple):
+    """A view inside a base."""
+
+    base_shape: tuple[int, ...]
+    base_strides: tuple[int, ...]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int  # of the view's first element from the base's first
+    dtype: np.dtype  # of the base
+
+
+def geometry_of(base: NDArray, view: NDArray) -> Geometry:
+    """Geometry of `view`, an array over memory of `base`."""
+    offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return Geometry(base.shape, base.strides, view.shape, view.strides, offset, base.dtype)
+
+
+def _extent(geometry: Geometry) -> tuple[int, int]:
+    """Lowest and highest byte, from the base's first element, that the base covers."""
+    low = sum((n - 1) * s for n, s in zip(geometry.base_shape, geometry.base_strides) if s < 0 and n)
+    high = sum((n - 1) * s for n, s in zip(geometry.base_shape, geometry.base_strides) if s > 0 and n)
+    return low, high + geometry.dtype.itemsize
+
+
+def scratch(geometry: Geometry, dtype: np.dtype | None = None) -> tuple[NDArray, NDArray]:
+    """Fresh zeros laid out like the base, and the view's place in them."""
+    low, high = _extent(geometry)
+    buffer = np.zeros(high - low, np.uint8)
+    base = np.ndarray(
+        geometry.base_shape, geometry.dtype, buffer, -low, geometry.base_strides
+    )
+    if 0 in geometry.shape:
+        return base, np.zeros(geometry.shape, geometry.dtype)
+    view = np.ndarray(
+        geometry.shape, geometry.dtype, buffer, geometry.offset - low, geometry.strides
+    )
+    return base, view
+
+
+def slice_values(array: NDArray, geometry: Geometry) -> NDArray:
+    """Copy of the elements of `array`, which has the base's shape, that the view shows."""
+    base, view = scratch(geometry)
+    base[...] = array
+    return view.copy()
+
+
+def scatter_values(values: NDArray, geometry: Geometry) -> NDArray:
+    """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element."""
+    base, view = scratch(geometry)
+    if _overlaps_itself(geometry):
+        _scatter_sum(values, geometry, base, view)
+    else:
+        view[...] = values
+    return np.ascontiguousarray(base) if base.ndim else base.copy()
+
+
+def mask_of(geometry: Geometry) -> NDArray:
+    """Which elements of the base the view shows, as a bool array of the base's shape."""
+    marked = geometry._replace(dtype=geometry.dtype)
+    base, view = scratch(marked)
+    view[...] = 1
+    return base != 0
+
+
+def _overlaps_itself(geometry: Geometry) -> bool:
+    """True when two elements of the view may be the same element of the base."""
+    dims = sorted((abs(s), n) for n, s in zip(geometry.shape, geometry.strides) if n > 1)
+    reach = 0
+    for stride, size in dims:
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def _scatter_sum(values: NDArray, geometry: Geometry, base: NDArray, view: NDArray) -> None:
+    """Add `values` at the view's places one by one, by the number of the element of the base."""
+    numbers = np.arange(base.size, dtype=np.int64).reshape(base.shape)
+    place = slice_values_as(numbers, geometry)
+    flat = np.zeros(base.size, geometry.dtype)
+    np.add.at(flat, place.ravel(), values.ravel())
+    base[...] = flat.reshape(base.shape)
+
+
+def slice_values_as(numbers: NDArray, geometry: Geometry) -> NDArray:
+    """`slice_values` for an array of another dtype: strides are scaled to its item size."""
+    scale = numbers.itemsize / geometry.dtype.itemsize
+    scaled = geometry._replace(
+        base_strides=tuple(int(s * scale) for s in geometry.base_strides),
+        strides=tuple(int(s * scale) for s in geometry.strides),
+        offset=int(geometry.offset * scale),
+        dtype=numbers.dtype,
+    )
+    return slice_values(numbers, scaled)

@@ -1,0 +1,120 @@
+from cpython.ref cimport PyObject
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
+from numpy cimport npy_intp
+
+from gradsmith.runtime.tensor cimport TensorBase
+
+
+cdef struct Edge:
+    PyObject *node              # owned Node the gradient goes to, NULL when none is wanted
+    uint32_t input_nr           # which of that node's incoming gradients
+
+
+# Note [What a saved slot holds]
+# EMPTY    nothing was saved (undefined, or nobody needs it)
+# INPUT    `value` is an owned Tensor; `version` is its version when it was saved
+# OUTPUT   `value` is a *borrowed* Tensor whose grad_fn is this very node: an owned reference would be a cycle.
+#          The Tensor hands its array over when it dies or gets another history (saved_variable.settle_output)
+# ARRAY    `value` is the owned ndarray of such an output; STALE is set when it was changed after it was saved
+# FREED    the value was released after a backward
+cdef enum SavedKind:
+    SAVED_EMPTY = 0
+    SAVED_INPUT = 1
+    SAVED_OUTPUT = 2
+    SAVED_ARRAY = 3
+    SAVED_FREED = 4
+
+cdef struct SavedVariable:
+    PyObject *value
+    uint32_t version
+    uint8_t kind
+    uint8_t stale
+    uint16_t output_nr
+
+
+cdef enum:
+    INLINE_DIMS = 3
+
+# Shape and dtype that a gradient coming in at this place must have.
+cdef struct InputMetadata:
+    int16_t type_number         # NumPy type number, -1 while unset
+    int16_t ndim
+    uint32_t non_differentiable
+    npy_intp inline_shape[INLINE_DIMS]
+    npy_intp *long_shape        # owned, used when ndim > INLINE_DIMS
+
+# What a node with several outputs keeps per output.
+cdef struct OutputSlot:
+    InputMetadata metadata
+    PyObject *buffer
+
+
+cdef enum NodeFlag:
+    NODE_RELEASED = 1           # saved values are gone: a backward has run
+    NODE_TRACKED = 2            # seen by the cyclic collector, see Note [Collected late]
+    NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
+    NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
+
+
+cdef class Node:
+    # Rare things: hooks and the user's metadata; None until used.
+    cdef object meta
+    cdef uint64_t sequence_nr   # order of creation over all threads; edges lead to smaller numbers
+
+    # Fixed by `init`; the pointers lead to the inline slots below while those suffice.
+    cdef Edge *edges
+    cdef SavedVariable *saved
+    cdef PyObject **values      # owned non-tensor values
+    cdef uint16_t n_edges
+    cdef uint8_t n_saved
+    cdef uint8_t n_values
+    cdef uint16_t n_outputs
+    cdef uint16_t flags
+
+    # Scratch of one run of the engine, valid while `task` is that run's number.
+    cdef uint64_t task
+    cdef uint32_t state         # engine's marks
+    cdef uint32_t wanted        # bit i: gradient of edge i is asked for (edges past 31 always are)
+    cdef PyObject *buffer       # summed incoming gradient of the only output; owned
+
+    cdef Edge inline_edges[2]
+    cdef SavedVariable inline_saved[2]
+    cdef PyObject *inline_values[1]
+    cdef InputMetadata metadata
+    cdef OutputSlot *outputs
+
+    cdef int init(self, int n_edges, int n_saved, int n_values) except -1
+    cdef int set_outputs(self, int n_outputs) except -1
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1
+    cdef void release_saved(self) noexcept
+    cpdef str name(self)
+
+    cdef inline bint wants(self, int edge) noexcept:
+        return edge > 31 or (self.wanted >> edge) & 1
+
+
+cdef class NodeMeta:
+    cdef public list tensor_hooks, retained
+    cdef public dict pre_hooks, post_hooks, metadata
+
+cdef NodeMeta node_meta(Node node)                          # made on first use
+
+cdef void set_value(Node node, int slot, object value) noexcept
+cdef object value_of(Node node, int slot)
+
+cdef void release_reference(PyObject *node) noexcept       # drop an owned reference, never recursing into long chains
+cdef void drop_saved(SavedVariable *slot) noexcept
+cdef InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept
+cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1
+cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
+    return metadata.inline_shape if metadata.ndim <= INLINE_DIMS else metadata.long_shape
+cdef tuple metadata_shape_tuple(InputMetadata *metadata)
+cdef object metadata_dtype(InputMetadata *metadata)
+
+# Gradients come and go as borrowed slots of the engine; NULL is "undefined".
+cdef TensorBase gradient(PyObject **grads, int index)
+cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index)
+cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept
+cdef int give_list(PyObject **grad_inputs, int first_edge, object values) except -1
+cdef void track(object thing) noexcept                     # see Note [Collected late]
+cdef long live_nodes() noexcept

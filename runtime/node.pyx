@@ -1,0 +1,414 @@
+"""Nodes and edges of the recorded graph.
+
+A `Node` is the backward of one recorded operation. Gradients of the operation's outputs come in, gradients of its
+inputs go out along `edges`, each of which names a node and which of its incoming gradients is meant. A result tensor
+owns its node, a node owns the nodes it leads to: the graph is held from its end, and lives as long as somebody holds
+a result.
+
+Note [Collected late]
+A million live nodes cost several times more when the cyclic collector walks over them, so a node (and a tensor) is
+born outside the collector, although it has room for its header. What can close a cycle is a user's object: a hook, or
+something in `metadata`. When one is attached the node is `track`ed, and so is everything recorded on top of it
+from then on, because a path to a tracked node is what a cycle needs.
+
+Note [Release without recursion]
+Dropping the last reference to the end of a chain of a million nodes must not recurse a million deep. A node that dies
+puts the nodes it owned on a list; the outermost `release_reference` works the list off.
+"""
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject, Py_XDECREF
+from libc.string cimport memcpy, memset
+cimport cython
+cimport numpy as cnp
+
+from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.tensor cimport TensorBase, wrap
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include <Python.h>
+    #ifdef GRADSMITH_DEBUG
+    static long gs_live_nodes = 0;
+    #define GS_COUNT_NODE(by) (gs_live_nodes += (by))
+    #define GS_LIVE_NODES() gs_live_nodes
+    #else
+    #define GS_COUNT_NODE(by) ((void)0)
+    #define GS_LIVE_NODES() (-1L)
+    #endif
+    """
+    void GS_COUNT_NODE(int by) noexcept
+    long GS_LIVE_NODES() noexcept
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(void *)
+    void PyObject_GC_Track(void *)
+    int PyObject_GC_IsTracked(object)
+    Py_ssize_t Py_REFCNT(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
+    ctypedef int (*visitproc)(PyObject *, void *) noexcept
+    ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
+    ctypedef struct PyTypeObject:
+        traverseproc tp_traverse
+
+cdef uint64_t next_sequence_nr = 1      # one counter for all threads: the order of the graph depends on it
+
+# Nodes whose last reference was dropped while another release was running.
+cdef PyObject **pending = NULL
+cdef Py_ssize_t pending_count = 0, pending_capacity = 0
+cdef bint releasing = False
+
+
+cdef void release_reference(PyObject *node) noexcept:
+    """See Note [Release without recursion]."""
+    global pending_count, releasing
+    if Py_REFCNT(node) > 1:
+        Py_DECREF_pointer(node)
+    elif releasing and grow_pending():
+        pending[pending_count] = node
+        pending_count += 1
+    else:
+        release_all(node)
+
+
+cdef void release_all(PyObject *node) noexcept:
+    global pending_count, releasing
+    cdef bint outermost = not releasing
+    releasing = True
+    Py_DECREF_pointer(node)
+    if outermost:
+        while pending_count:
+            pending_count -= 1
+            Py_DECREF_pointer(pending[pending_count])
+        releasing = False
+
+
+cdef bint grow_pending() noexcept:
+    global pending, pending_capacity
+    cdef Py_ssize_t capacity
+    cdef PyObject **grown
+    if pending_count < pending_capacity:
+        return True
+    capacity = 1024 if pending_capacity == 0 else 2 * pending_capacity
+    grown = <PyObject **>PyMem_Realloc(pending, capacity * sizeof(PyObject *))
+    if grown == NULL:
+        return False        # then recurse: still right, only deeper
+    pending, pending_capacity = grown, capacity
+    return True
+
+
+@cython.freelist(4096)
+cdef class Node:
+    """Backward of one recorded operation. Not made from Python.
+
+    Contract for subclasses: no fields of their own (free lists serve only classes of one size), `apply` fills
+    one slot per edge with a new reference or leaves it NULL, and computes only what `wants` says.
+    """
+
+    def __cinit__(self):
+        # C fields are zero already.
+        GS_COUNT_NODE(1)
+        PyObject_GC_UnTrack(<void *>self)
+        self.edges = self.inline_edges
+        self.saved = self.inline_saved
+        self.values = self.inline_values
+        self.n_outputs = 1
+        self.metadata.type_number = -1
+
+    def __init__(self):
+        raise TypeError(f"{type(self).__name__} objects are made by recording operations, not by calling the class")
+
+    def __dealloc__(self):
+        GS_COUNT_NODE(-1)
+        clear_saved(self, SAVED_EMPTY)
+        clear_outputs(self)
+        cdef int i
+        for i in range(self.n_edges):
+            if self.edges[i].node != NULL:
+                release_reference(self.edges[i].node)
+        free_slots(self)
+
+    cdef int init(self, int n_edges, int n_saved, int n_values) except -1:
+        """Make room. To be called once, before anything is stored."""
+        global next_sequence_nr
+        if n_edges > 2:
+            self.edges = <Edge *>PyMem_Calloc(n_edges, sizeof(Edge))
+        if n_saved > 2:
+            self.saved = <SavedVariable *>PyMem_Calloc(n_saved, sizeof(SavedVariable))
+        if n_values > 1:
+            self.values = <PyObject **>PyMem_Calloc(n_values, sizeof(PyObject *))
+        if self.edges == NULL or self.saved == NULL or self.values == NULL:
+            raise MemoryError()
+        self.n_edges = n_edges
+        self.n_saved = n_saved
+        self.n_values = n_values
+        self.sequence_nr = next_sequence_nr
+        next_sequence_nr += 1
+        return 0
+
+    cdef int set_outputs(self, int n_outputs) except -1:
+        """Say that the operation has `n_outputs` outputs; one is the default."""
+        cdef int i
+        self.n_outputs = n_outputs
+        if n_outputs == 1:
+            return 0
+        self.outputs = <OutputSlot *>PyMem_Calloc(max(n_outputs, 1), sizeof(OutputSlot))
+        if self.outputs == NULL:
+            raise MemoryError()
+        self.flags |= NODE_MANY
+        for i in range(n_outputs):
+            self.outputs[i].metadata.type_number = -1
+        return 0
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        raise NotImplementedError(f"the derivative for {self.name()} is not implemented")
+
+    cdef void release_saved(self) noexcept:
+        """Free what was saved for backward; a later `unpack` says so."""
+        if self.n_saved or self.n_values:
+            clear_saved(self, SAVED_FREED)
+            self.flags |= NODE_RELEASED
+
+    cpdef str name(self):
+        """Name of the node, such as ``MulBackward0``."""
+        return type(self).__name__
+
+    def __repr__(self):
+        return f"<{self.name()} object at {<size_t><void *>self:#x}>"
+
+    @property
+    def next_functions(self):
+        """Where gradients go: a tuple of ``(node or None, input number)``, one per differentiable input."""
+        return tuple([
+            (None if self.edges[i].node == NULL else <object>self.edges[i].node, self.edges[i].input_nr)
+            for i in range(self.n_edges)
+        ])
+
+    @property
+    def metadata(self):
+        """A dictionary for the user's own remarks; it stays with the node."""
+        track(self)
+        return node_meta(self).metadata
+
+    @property
+    def _input_metadata(self):
+        """Shape and dtype of each incoming gradient."""
+        return tuple([
+            (metadata_shape_tuple(metadata_of(<PyObject *>self, i)), metadata_dtype(metadata_of(<PyObject *>self, i)))
+            for i in range(self.n_outputs)
+        ])
+
+    def _sequence_nr(self):
+        """Number of the node in the order of creation."""
+        return self.sequence_nr
+
+    def register_hook(self, hook):
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node has run; what it returns replaces `grad_inputs`."""
+        from gradsmith.runtime.hooks import add_hook
+
+        track(self)
+        return add_hook(node_meta(self).post_hooks, hook)
+
+    def register_prehook(self, hook):
+        """Call ``hook(grad_outputs)`` before the node runs; what it returns replaces `grad_outputs`."""
+        from gradsmith.runtime.hooks import add_hook
+
+        track(self)
+        return add_hook(node_meta(self).pre_hooks, hook)
+
+
+cdef class NodeMeta:
+    """Hooks and remarks of one node.
+
+    tensor_hooks: list of (output number, dict of hooks): hooks registered on the tensor that the node produced
+    retained: list of (output number, weak reference to a tensor whose gradient is retained)
+    """
+
+    def __init__(self):
+        self.tensor_hooks = []
+        self.retained = []
+        from gradsmith.runtime.hooks import new_table
+
+        self.pre_hooks = new_table()
+        self.post_hooks = new_table()
+        self.metadata = {}
+
+
+cdef NodeMeta node_meta(Node node):
+    if node.meta is None:
+        node.meta = NodeMeta()
+    return <NodeMeta>node.meta
+
+
+cdef void free_slots(Node node) noexcept:
+    if node.edges != node.inline_edges:
+        PyMem_Free(node.edges)
+    if node.saved != node.inline_saved:
+        PyMem_Free(node.saved)
+    if node.values != node.inline_values:
+        PyMem_Free(node.values)
+
+
+cdef void clear_outputs(Node node) noexcept:
+    cdef int i
+    if node.metadata.long_shape != NULL:
+        PyMem_Free(node.metadata.long_shape)
+    if node.buffer != NULL:
+        Py_DECREF_pointer(node.buffer)
+    if node.outputs == NULL:
+        return
+    for i in range(node.n_outputs):
+        PyMem_Free(node.outputs[i].metadata.long_shape)
+        Py_XDECREF_pointer(node.outputs[i].buffer)
+    PyMem_Free(node.outputs)
+
+
+cdef void clear_saved(Node node, int kind) noexcept:
+    cdef int i
+    cdef PyObject *value
+    for i in range(node.n_saved):
+        drop_saved(&node.saved[i])
+        node.saved[i].kind = kind
+    for i in range(node.n_values):
+        value = node.values[i]
+        node.values[i] = NULL
+        Py_XDECREF_pointer(value)
+
+
+cdef void drop_saved(SavedVariable *slot) noexcept:
+    """Drop what the slot owns; see Note [What a saved slot holds]."""
+    cdef PyObject *value = slot.value
+    slot.value = NULL
+    if value == NULL:
+        return
+    if slot.kind == SAVED_INPUT:
+        Py_DECREF_pointer(value)
+    elif slot.kind == SAVED_ARRAY:
+        release_array(value)
+
+
+# ---- values
+
+cdef void set_value(Node node, int slot, object value) noexcept:
+    Py_INCREF(value)
+    node.values[slot] = <PyObject *>value
+
+
+cdef object value_of(Node node, int slot):
+    if node.values[slot] == NULL:
+        raise RuntimeError(
+            f"{node.name()}: trying to backward through the graph a second time, but its saved values were freed "
+            "when backward ran first. Pass retain_graph=True to the first call of backward or autograd.grad."
+        )
+    return <object>node.values[slot]
+
+
+# ---- what incoming gradients must look like
+
+cdef InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:
+    if (<Node>node).outputs != NULL:
+        return &(<Node>node).outputs[output_nr].metadata
+    return &(<Node>node).metadata
+
+
+cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
+    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    metadata.type_number = cnp.PyArray_TYPE(<cnp.ndarray>array)
+    metadata.ndim = ndim
+    if ndim > INLINE_DIMS:
+        metadata.long_shape = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
+        if metadata.long_shape == NULL:
+            raise MemoryError()
+    memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
+    return 0
+
+
+cdef tuple metadata_shape_tuple(InputMetadata *metadata):
+    cdef npy_intp *shape = metadata_shape(metadata)
+    return tuple([shape[i] for i in range(metadata.ndim)])
+
+
+cdef object metadata_dtype(InputMetadata *metadata):
+    return <object>cnp.PyArray_DescrFromType(metadata.type_number)
+
+
+# ---- gradients in and out of `apply`
+
+cdef TensorBase gradient(PyObject **grads, int index):
+    return None if grads[index] == NULL else <TensorBase>grads[index]
+
+
+cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index):
+    """Incoming gradient; zeros of the right shape where none has arrived (an output that nobody used)."""
+    cdef InputMetadata *metadata
+    if grads[index] != NULL:
+        return <TensorBase>grads[index]
+    metadata = metadata_of(<PyObject *>node, index)
+    if metadata.type_number < 0:
+        return None
+    return wrap(np.zeros(metadata_shape_tuple(metadata), metadata_dtype(metadata)))
+
+
+cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
+    if value is not None:
+        Py_INCREF(value)
+        grad_inputs[edge] = <PyObject *>value
+
+
+cdef int give_list(PyObject **grad_inputs, int first_edge, object values) except -1:
+    cdef int edge = first_edge
+    for value in values:
+        give(grad_inputs, edge, value)
+        edge += 1
+    return 0
+
+
+# ---- the collector
+
+cdef void track(object thing) noexcept:
+    """Show a node or a tensor to the cyclic collector; see Note [Collected late]."""
+    if not PyObject_GC_IsTracked(thing):
+        PyObject_GC_Track(<void *>thing)
+    if isinstance(thing, Node):
+        (<Node>thing).flags |= NODE_TRACKED
+
+
+cdef traverseproc traverse_meta = NULL      # what Cython wrote for the only field it knows of
+
+
+cdef int traverse_node(PyObject *self, visitproc visit, void *argument) noexcept:
+    # Borrowed casts only: the collector's counts must not change under it.
+    cdef int i, stop
+    cdef PyObject *owned
+    for i in range((<Node>self).n_edges):
+        owned = (<Node>self).edges[i].node
+        if owned != NULL:
+            stop = visit(owned, argument)
+            if stop:
+                return stop
+    for i in range((<Node>self).n_saved):
+        owned = (<Node>self).saved[i].value
+        if owned != NULL and (<Node>self).saved[i].kind == SAVED_INPUT:
+            stop = visit(owned, argument)
+            if stop:
+                return stop
+    for i in range((<Node>self).n_values):
+        owned = (<Node>self).values[i]
+        if owned != NULL:
+            stop = visit(owned, argument)
+            if stop:
+                return stop
+    return traverse_meta(self, visit, argument)
+
+
+traverse_meta = (<PyTypeObject *>Node).tp_traverse
+(<PyTypeObject *>Node).tp_traverse = traverse_node
+
+
+cdef long live_nodes() noexcept:
+    """Nodes alive, -1 unless built with GRADSMITH_DEBUG."""
+    return GS_LIVE_NODES()

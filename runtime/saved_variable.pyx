@@ -1,0 +1,158 @@
+"""Values kept for backward: saved, checked for change, given back.
+
+See node.pxd, Note [What a saved slot holds]. A slot is a struct inside the node, so that saving costs a reference
+and a number.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport (
+    Node,
+    SAVED_ARRAY,
+    SAVED_EMPTY,
+    SAVED_FREED,
+    SAVED_INPUT,
+    SAVED_OUTPUT,
+    SavedVariable,
+    set_value,
+    value_of,
+)
+from gradsmith.runtime.tensor cimport REQUIRES_GRAD, SAVED_AS_OUTPUT, TensorBase, version_of, wrap
+
+cdef extern from "Python.h":
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+
+
+cdef void save_input(Node node, int slot, TensorBase t) noexcept:
+    cdef SavedVariable *saved = &node.saved[slot]
+    if t is None:
+        return
+    Py_INCREF(t)
+    saved.value = <PyObject *>t
+    saved.version = version_of(t)
+    saved.kind = SAVED_INPUT
+
+
+cdef void save_output(Node node, int slot, TensorBase t) noexcept:
+    """Keep an output of the node itself, borrowed; an output without history cannot close a cycle and is owned."""
+    cdef SavedVariable *saved = &node.saved[slot]
+    if t.grad_fn != <PyObject *>node:
+        save_input(node, slot, t)
+        return
+    saved.value = <PyObject *>t
+    saved.version = version_of(t)
+    saved.kind = SAVED_OUTPUT
+    saved.output_nr = t.output_nr
+    t.flags |= SAVED_AS_OUTPUT
+
+
+cdef void settle_output(TensorBase t) noexcept:
+    """Hand the array of `t` to the node that borrows `t`: it dies, or is about to change its history or array."""
+    cdef Node node = <Node>t.grad_fn
+    cdef SavedVariable *saved
+    cdef int i
+    t.flags &= ~<unsigned int>SAVED_AS_OUTPUT
+    for i in range(node.n_saved):
+        saved = &node.saved[i]
+        if saved.kind == SAVED_OUTPUT and saved.value == <PyObject *>t:
+            saved.kind = SAVED_ARRAY
+            saved.stale = version_of(t) != saved.version
+            saved.value = t.array
+            Py_INCREF_pointer(t.array)
+
+
+cdef class SavedTensor:
+    """A saved tensor of a list: the struct's fields as an object."""
+
+    cdef TensorBase tensor
+    cdef unsigned int version
+
+
+cdef int save_list(Node node, int value_slot, object tensors) except -1:
+    cdef list kept = []
+    cdef SavedTensor saved
+    cdef TensorBase t
+    for t in tensors:
+        saved = SavedTensor.__new__(SavedTensor)
+        saved.tensor = t
+        saved.version = 0 if t is None else version_of(t)
+        kept.append(saved)
+    set_value(node, value_slot, kept)
+    return 0
+
+
+cdef list unpack_list(Node node, int value_slot):
+    cdef list result = []
+    cdef SavedTensor saved
+    for saved in value_of(node, value_slot):
+        if saved.tensor is not None and version_of(saved.tensor) != saved.version:
+            raise changed_error(node, saved.tensor, saved.version)
+        result.append(saved.tensor)
+    return result
+
+
+cdef TensorBase unpack(Node node, int slot):
+    """The saved tensor; None when nothing was saved.
+
+    Raises
+    ------
+    RuntimeError
+        When the value was freed by an earlier backward, or changed in place since it was saved.
+    """
+    cdef SavedVariable *saved = &node.saved[slot]
+    if saved.kind == SAVED_INPUT or saved.kind == SAVED_OUTPUT:
+        if version_of(<TensorBase>saved.value) != saved.version:
+            raise changed_error(node, <TensorBase>saved.value, saved.version)
+        return <TensorBase>saved.value
+    if saved.kind == SAVED_ARRAY:
+        if saved.stale:
+            raise changed_error(node, wrap(<object>saved.value), saved.version)
+        return revive(node, saved)
+    if saved.kind == SAVED_FREED:
+        raise freed_error(node)
+    return None
+
+
+cdef TensorBase revive(Node node, SavedVariable *saved):
+    """Tensor around a kept array, with the history of the output it once was when that matters."""
+    cdef TensorBase t = wrap(<object>saved.value)
+    t.own_version = saved.version
+    if grad_enabled():
+        Py_INCREF(node)
+        t.grad_fn = <PyObject *>node
+        t.output_nr = saved.output_nr
+        t.flags |= REQUIRES_GRAD
+    return t
+
+
+cdef PyObject *saved_array(Node node, int slot) except? NULL:
+    cdef SavedVariable *saved = &node.saved[slot]
+    if saved.kind == SAVED_ARRAY and not saved.stale:
+        return saved.value
+    cdef TensorBase t = unpack(node, slot)      # checks; the slot keeps what it returns alive
+    return NULL if t is None else t.array
+
+
+cdef object saved_attribute(Node node, int slot):
+    return unpack(node, slot)
+
+
+cdef object freed_error(Node node):
+    return RuntimeError(
+        f"{node.name()}: trying to backward through the graph a second time (or directly access saved tensors after "
+        "they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+        "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you "
+        "need to access saved tensors after calling backward."
+    )
+
+
+cdef object changed_error(Node node, TensorBase t, unsigned int expected):
+    cdef str producer = "a leaf"
+    if t.grad_fn != NULL:
+        producer = f"output {t.output_nr} of {(<Node>t.grad_fn).name()}"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{t.dtype} tensor of shape {list(t.shape)}], which is {producer} and was saved by {node.name()}, "
+        f"is at version {version_of(t)}; expected version {expected} instead. "
+        "Hint: use the out-of-place form of that operation, or clone() the tensor before changing it."
+    )

@@ -1,0 +1,44 @@
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint32_t
+
+
+cdef enum TensorFlag:
+    REQUIRES_GRAD = 1           # asked for on a leaf, or has a grad_fn
+    IS_VIEW = 2                 # differentiable view: `base` is the tensor it is a view of
+    SAVED_AS_OUTPUT = 4         # its own grad_fn borrows it: settle before it dies or changes history
+    HAS_HOOKS = 8               # meta holds hooks of a leaf
+    VIEW_NO_GRAD = 16           # a view made while recording was off: ambiguous to write with recording on
+    VIEW_MULTI_OUTPUT = 32      # one of several views of a multi-output op: may not be written
+    NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
+
+
+cdef class TensorMeta:
+    cdef object grad                    # gradient of a leaf, or retained; a Tensor or None
+    cdef PyObject *accumulator          # borrowed: AccumulateGrad of a leaf, while a graph holds it
+    cdef public dict hooks              # of a leaf, by handle id
+    cdef public dict post_accumulate_hooks
+    cdef public bint retains_grad
+    cdef public object name
+
+
+cdef class TensorBase:
+    cdef PyObject *array        # owned ndarray
+    cdef PyObject *grad_fn      # owned Node, NULL for a leaf
+    cdef PyObject *base         # owned TensorBase whose version counter this one shares; root of a view when IS_VIEW
+    cdef object meta            # TensorMeta or None: rare things
+    cdef object __weakref__
+    cdef uint32_t flags
+    cdef uint32_t own_version   # in-place changes so far; the counter that counts is at the end of the `base` chain
+    cdef uint32_t output_nr     # which output of grad_fn this is
+    cdef uint32_t view_version  # version at which a view's grad_fn was valid
+
+
+cdef TensorBase wrap(object array)                  # around an ndarray; a NumPy scalar becomes 0-d
+cdef TensorBase wrap_owned(PyObject *array)         # steals the reference
+cdef inline object array_of(TensorBase t):
+    return <object>t.array
+cdef TensorMeta meta_of(TensorBase t)               # made on first use
+cdef bint is_tensor(object value) noexcept
+cdef uint32_t version_of(TensorBase t) noexcept
+cdef void bump_version(TensorBase t) noexcept
+cdef PyObject *tensor_type_pointer() noexcept       # the final Tensor class, for exact type tests

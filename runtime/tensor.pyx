@@ -1,0 +1,402 @@
+"""`TensorBase`: an ndarray with a history.
+
+The final `Tensor` class, with the methods and operators of every op, is generated on top of it; it makes itself
+known through `set_tensor_type`, and every tensor the package makes is of that class.
+"""
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+cimport cython
+cimport numpy as cnp
+
+from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.node cimport Node, release_reference, track
+from gradsmith.runtime.saved_variable cimport settle_output
+
+import numpy as np
+
+from gradsmith.runtime import tensor_api as api
+from gradsmith.runtime.dtypes import check_array_dtype
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include <Python.h>
+    #ifdef GRADSMITH_DEBUG
+    static long gs_live_tensors = 0;
+    #define GS_COUNT_TENSOR(by) (gs_live_tensors += (by))
+    #define GS_LIVE_TENSORS() gs_live_tensors
+    #else
+    #define GS_COUNT_TENSOR(by) ((void)0)
+    #define GS_LIVE_TENSORS() (-1L)
+    #endif
+    """
+    void GS_COUNT_TENSOR(int by) noexcept
+    long GS_LIVE_TENSORS() noexcept
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(void *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    int PyObject_TypeCheck(object, PyTypeObject *) noexcept
+    ctypedef int (*visitproc)(PyObject *, void *) noexcept
+    ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
+    ctypedef object (*newfunc)(PyTypeObject *, object, PyObject *)
+    ctypedef struct PyTypeObject:
+        traverseproc tp_traverse
+        newfunc tp_new
+
+cdef PyTypeObject *tensor_type = NULL
+cdef tuple no_arguments = ()
+
+
+def set_tensor_type(type final_type):
+    """Make `final_type` the class of every new tensor. Called once, by the generated Tensor class."""
+    global tensor_type
+    if not issubclass(final_type, TensorBase):
+        raise TypeError(f"{final_type.__name__} is not a subclass of TensorBase")
+    Py_INCREF(final_type)       # never given back: the class lives as long as the process
+    tensor_type = <PyTypeObject *>final_type
+
+
+cdef PyObject *tensor_type_pointer() noexcept:
+    return <PyObject *>tensor_type
+
+
+cdef bint is_tensor(object value) noexcept:
+    return isinstance(value, TensorBase)
+
+
+cdef class TensorMeta:
+    """What few tensors have: a gradient, an accumulator, hooks, a name."""
+
+
+cdef TensorMeta meta_of(TensorBase t):
+    if t.meta is None:
+        t.meta = TensorMeta.__new__(TensorMeta)
+    return <TensorMeta>t.meta
+
+
+cdef TensorBase wrap_owned(PyObject *array):
+    cdef TensorBase result = <TensorBase>tensor_type.tp_new(tensor_type, no_arguments, NULL)
+    result.array = array
+    return result
+
+
+cdef TensorBase wrap(object array):
+    if not isinstance(array, np.ndarray):
+        array = np.asarray(array)
+    elif type(array) is not np.ndarray:
+        array = array.view(np.ndarray)
+    Py_INCREF(array)
+    return wrap_owned(<PyObject *>array)
+
+
+def from_array(array):
+    """Tensor around `array`, sharing its memory; TypeError for a dtype that tensors do not have."""
+    check_array_dtype(array)
+    return wrap(array)
+
+
+# ---- versions
+
+cdef uint32_t version_of(TensorBase t) noexcept:
+    cdef PyObject *owner = <PyObject *>t
+    while (<TensorBase>owner).base != NULL:
+        owner = (<TensorBase>owner).base
+    return (<TensorBase>owner).own_version
+
+
+cdef void bump_version(TensorBase t) noexcept:
+    cdef PyObject *owner = <PyObject *>t
+    while (<TensorBase>owner).base != NULL:
+        owner = (<TensorBase>owner).base
+    (<TensorBase>owner).own_version += 1
+
+
+@cython.freelist(4096)
+cdef class TensorBase:
+    """Array, history, version, link to the base of a view. See node.pyx, Note [Collected late]."""
+
+    def __cinit__(self):
+        GS_COUNT_TENSOR(1)
+        PyObject_GC_UnTrack(<void *>self)
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError(
+            f"{type(self).__name__}() does not take data; use gradsmith.tensor(data) to copy it "
+            "or gradsmith.from_numpy(array) to share its memory"
+        )
+
+    def __dealloc__(self):
+        GS_COUNT_TENSOR(-1)
+        if self.flags & SAVED_AS_OUTPUT:
+            settle_output(self)
+        if self.array != NULL:
+            release_array(self.array)
+        if self.grad_fn != NULL:
+            release_reference(self.grad_fn)
+        if self.base != NULL:
+            Py_DECREF_pointer(self.base)
+
+    @classmethod
+    def _make_subclass(cls, TensorBase data, bint requires_grad=False):
+        """Instance of a subclass of Tensor that shares the array of `data` and none of its history."""
+        cdef TensorBase result = cls.__new__(cls)
+        Py_INCREF_pointer(data.array)
+        result.array = data.array
+        if requires_grad:
+            result.requires_grad = True
+        return result
+
+    # -- the array
+
+    @property
+    def shape(self):
+        """Sizes of the dimensions, a tuple."""
+        return (<object>self.array).shape
+
+    @property
+    def dtype(self):
+        """Data type, a `numpy.dtype`."""
+        return (<object>self.array).dtype
+
+    @property
+    def ndim(self):
+        """Number of dimensions."""
+        return cnp.PyArray_NDIM(<cnp.ndarray>self.array)
+
+    @property
+    def device(self):
+        """Where the data is: always "cpu"."""
+        return "cpu"
+
+    @property
+    def itemsize(self):
+        """Bytes of one element."""
+        return (<object>self.array).itemsize
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return (<object>self.array).nbytes
+
+    def element_size(self):
+        """Bytes of one element."""
+        return (<object>self.array).itemsize
+
+    def dim(self):
+        """Number of dimensions."""
+        return cnp.PyArray_NDIM(<cnp.ndarray>self.array)
+
+    def numel(self):
+        """Number of elements."""
+        return cnp.PyArray_SIZE(<cnp.ndarray>self.array)
+
+    def size(self, dim=None):
+        """Shape, or the size of one dimension."""
+        return self.shape if dim is None else api.size_of(self.shape, dim)
+
+    def stride(self, dim=None):
+        """Strides in elements, all of them or that of one dimension."""
+        strides = tuple([step // self.itemsize for step in (<object>self.array).strides])
+        return strides if dim is None else api.size_of(strides, dim)
+
+    def data_ptr(self):
+        """Address of the first element."""
+        return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
+
+    def is_contiguous(self):
+        """True when the elements lie in row-major order without gaps."""
+        return bool((<object>self.array).flags.c_contiguous)
+
+    def is_floating_point(self):
+        """True for a real floating dtype."""
+        return self.dtype.kind == "f"
+
+    def is_complex(self):
+        """True for a complex dtype."""
+        return self.dtype.kind == "c"
+
+    def numpy(self, *, force=False):
+        """The array, sharing memory.
+
+        Raises
+        ------
+        RuntimeError
+            When the tensor requires grad: writes to the array would go unseen. `force` detaches first.
+        """
+        if self.requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        return <object>self.array
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and dtype != array.dtype:
+            if copy is False:
+                raise ValueError(f"cannot give a {array.dtype} tensor as a {dtype} array without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    # NumPy leaves binary operations with a tensor to the tensor.
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    def item(self):
+        """The only element, as a Python number."""
+        return api.item(<object>self.array)
+
+    def tolist(self):
+        """Nested lists of Python numbers."""
+        return (<object>self.array).tolist()
+
+    def __len__(self):
+        if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return cnp.PyArray_DIM(<cnp.ndarray>self.array, 0)
+
+    def __bool__(self):
+        return bool(api.truth(<object>self.array))
+
+    def __int__(self):
+        return int(api.item(<object>self.array))
+
+    def __float__(self):
+        return float(api.item(<object>self.array))
+
+    def __complex__(self):
+        return complex(api.item(<object>self.array))
+
+    def __index__(self):
+        return api.index(<object>self.array)
+
+    def __contains__(self, element):
+        return bool((<object>self.array == (element.numpy(force=True) if isinstance(element, TensorBase) else element)).any())
+
+    def __hash__(self):
+        # Comparison is by element, so identity is all that can be hashed.
+        return <Py_hash_t>(<size_t><void *>self >> 4)
+
+    def __repr__(self):
+        from gradsmith.runtime.printing import tensor_repr
+
+        return tensor_repr(self)
+
+    def __format__(self, specification):
+        if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0 and not isinstance(specification, str):
+            return repr(self)
+        return api.format_tensor(self, specification)
+
+    def __deepcopy__(self, memo):
+        return api.deepcopy(self, memo)
+
+    def __copy__(self):
+        return self.detach().requires_grad_(self.requires_grad) if self.is_leaf else self.view(self.shape)
+
+    def __reduce_ex__(self, protocol):
+        return api.reduce(self)
+
+    # -- the history
+
+    @property
+    def requires_grad(self):
+        """True when operations on the tensor are recorded. May be set on a leaf."""
+        cdef TensorBase t = self
+        while True:
+            if t.flags & REQUIRES_GRAD:
+                return True
+            if not t.flags & IS_VIEW:
+                return False
+            t = <TensorBase>t.base
+
+    @requires_grad.setter
+    def requires_grad(self, bint value):
+        self.requires_grad_(value)
+
+    def requires_grad_(self, bint requires_grad=True):
+        """Start (or stop) recording operations on this leaf, in place.
+
+        Raises
+        ------
+        RuntimeError
+            For a dtype that has no gradient, and when a tensor with a history is asked to stop.
+        """
+        if requires_grad == self.requires_grad:
+            return self
+        if not requires_grad and (self.grad_fn != NULL or self.flags & IS_VIEW):
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if requires_grad and self.dtype.kind not in "fc":
+            raise RuntimeError(
+                f"only Tensors of floating point and complex dtype can require gradients, got a {self.dtype} tensor; "
+                "convert it first, for example with .to(gradsmith.float32)"
+            )
+        if requires_grad:
+            self.flags |= REQUIRES_GRAD
+        else:
+            self.flags &= ~<uint32_t>REQUIRES_GRAD
+        return self
+
+    @property
+    def is_leaf(self):
+        """True when no recorded operation made the tensor."""
+        return self.grad_fn == NULL and not (self.flags & IS_VIEW and self.requires_grad)
+
+    @property
+    def output_nr(self):
+        """Which output of `grad_fn` the tensor is."""
+        return self.output_nr
+
+    @property
+    def _version(self):
+        """How often the tensor's data has been changed in place."""
+        return version_of(self)
+
+    @property
+    def _base(self):
+        """The tensor that this one is a view of, or None."""
+        return <object>self.base if self.flags & IS_VIEW else None
+
+    def _is_view(self):
+        """True when the tensor is a view of another."""
+        return self.flags & IS_VIEW != 0
+
+    @property
+    def name(self):
+        """Free for the user."""
+        return None if self.meta is None else (<TensorMeta>self.meta).name
+
+    @name.setter
+    def name(self, value):
+        meta_of(self).name = value
+
+
+# ---- the collector
+
+cdef traverseproc traverse_fields = NULL    # what Cython wrote for the field it knows of
+
+
+cdef int traverse_tensor(PyObject *self, visitproc visit, void *argument) noexcept:
+    # Borrowed casts only: the collector's counts must not change under it.
+    cdef int stop
+    if (<TensorBase>self).grad_fn != NULL:
+        stop = visit((<TensorBase>self).grad_fn, argument)
+        if stop:
+            return stop
+    if (<TensorBase>self).base != NULL:
+        stop = visit((<TensorBase>self).base, argument)
+        if stop:
+            return stop
+    return traverse_fields(self, visit, argument)
+
+
+traverse_fields = (<PyTypeObject *>TensorBase).tp_traverse
+(<PyTypeObject *>TensorBase).tp_traverse = traverse_tensor
+
+
+def live_tensors():
+    """Tensors alive; -1 unless built with GRADSMITH_DEBUG."""
+    return GS_LIVE_TENSORS()

@@ -1,0 +1,84 @@
+"""Python side of `TensorBase`: conversions to Python values, copying, pickling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def item(array: np.ndarray) -> Any:
+    """The only element of `array` as a Python number."""
+    if array.size != 1:
+        raise RuntimeError(
+            f"a Tensor with {array.size} elements cannot be converted to Scalar; its shape is {list(array.shape)}"
+        )
+    return array.item()
+
+
+def truth(array: np.ndarray) -> bool:
+    """Truth of a one-element array."""
+    if array.size != 1:
+        values = "no values" if array.size == 0 else "more than one value"
+        raise RuntimeError(
+            f"Boolean value of Tensor with {values} is ambiguous; its shape is {list(array.shape)}. "
+            "Use .any() or .all()."
+        )
+    return bool(array.item())
+
+
+def index(array: np.ndarray) -> int:
+    """A one-element integer array as an index."""
+    if array.size != 1 or array.dtype.kind not in "iub":
+        raise TypeError(
+            "only integer tensors of a single element can be converted to an index, got a "
+            f"{array.dtype} tensor of shape {list(array.shape)}"
+        )
+    return int(array.item())
+
+
+def size_of(sizes: tuple[int, ...], dim: int) -> int:
+    """Entry of a shape (or of strides) for a dimension, which may be negative."""
+    ndim = len(sizes)
+    if not -ndim <= dim < ndim:
+        low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
+        )
+    return sizes[dim]
+
+
+def format_tensor(tensor: Any, specification: str) -> str:
+    """``format(tensor, ...)``: of the number for a 0-d tensor, of the text otherwise."""
+    if tensor.ndim == 0 and specification:
+        return format(tensor.item(), specification)
+    return format(repr(tensor), specification)
+
+
+def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:
+    """Copy of a leaf with its gradient."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment; "
+            "detach() or clone() the tensor instead"
+        )
+    copy = _rebuild(type(tensor), tensor.numpy(force=True).copy(), tensor.requires_grad)
+    memo[id(tensor)] = copy
+    if tensor.grad is not None:
+        copy.grad = deepcopy(tensor.grad.detach(), memo)
+    return copy
+
+
+def reduce(tensor: Any) -> tuple[Any, ...]:
+    """Pickle a leaf: class, array, whether it requires grad. A history cannot be pickled."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "only leaf tensors can be pickled: the recorded history of this one cannot be stored; detach() it first"
+        )
+    return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad)
+
+
+def _rebuild(cls: type, array: np.ndarray, requires_grad: bool) -> Any:
+    from gradsmith.runtime.tensor import from_array
+
+    return cls._make_subclass(from_array(array), requires_grad)

@@ -1,0 +1,564 @@
+"""The autograd side of a tensor: gradient edges, history, views, in-place changes.
+
+Note [In-place on a view]
+A tensor and its views share memory and one version counter. Writing to a view changes its base, so the *base* gets a
+new history: a `CopySlices` node, which sends the gradient of the untouched elements to the base's old history and that
+of the overwritten ones through the operation that wrote. The view itself, and every other view of the base, has a
+stale grad_fn from then on; `current_grad_fn` renews it from the geometry of the two arrays, when it is asked for.
+"""
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+
+from gradsmith.runtime.accumulate_grad cimport make_accumulator
+from gradsmith.runtime.copy_slices cimport make_copy_slices, make_view_node
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport (
+    NODE_TRACKED,
+    Node,
+    metadata_of,
+    node_meta,
+    release_reference,
+    set_metadata,
+    track,
+)
+from gradsmith.runtime.saved_variable cimport settle_output
+from gradsmith.runtime.tensor cimport (
+    HAS_HOOKS,
+    IS_VIEW,
+    REQUIRES_GRAD,
+    SAVED_AS_OUTPUT,
+    TensorBase,
+    TensorMeta,
+    VIEW_MULTI_OUTPUT,
+    VIEW_NO_GRAD,
+    bump_version,
+    meta_of,
+    version_of,
+    wrap,
+)
+
+import weakref
+
+import numpy as np
+
+from gradsmith.runtime import upcalls
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+# ---- who requires grad
+
+cdef bint requires_grad(TensorBase t) noexcept:
+    """Of the tensor alone, whatever the grad mode; a view may inherit it from its base."""
+    cdef PyObject *owner = <PyObject *>t
+    while not (<TensorBase>owner).flags & REQUIRES_GRAD:
+        if not (<TensorBase>owner).flags & IS_VIEW:
+            return False
+        owner = (<TensorBase>owner).base
+    return True
+
+
+cdef bint requires_grad_list(object tensors) except -1:
+    cdef TensorBase t
+    for t in tensors:
+        if requires_grad_1(t):
+            return True
+    return False
+
+
+# ---- edges
+
+cdef int collect_edge(Node node, int edge, TensorBase t) except -1:
+    """Lead edge number `edge` to where the gradient of `t` goes; nowhere when `t` does not require grad."""
+    cdef PyObject *target
+    if t is None or not t.flags & (REQUIRES_GRAD | IS_VIEW):
+        return 0
+    target = t.grad_fn
+    if t.flags & IS_VIEW:
+        target = current_grad_fn(t)
+    if target != NULL:
+        Py_INCREF_pointer(target)
+    elif t.flags & REQUIRES_GRAD:
+        target = grad_accumulator(t)
+    else:
+        return 0
+    node.edges[edge].node = target
+    node.edges[edge].input_nr = t.output_nr
+    if (<Node>target).flags & NODE_TRACKED:
+        track(node)
+    return 0
+
+
+cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1:
+    cdef int edge = first_edge
+    cdef TensorBase t
+    for t in tensors:
+        collect_edge(node, edge, t)
+        edge += 1
+    return edge
+
+
+cdef PyObject *grad_accumulator(TensorBase leaf) except NULL:
+    """The leaf's AccumulateGrad, a new reference; made when no graph holds one."""
+    cdef TensorMeta meta = meta_of(leaf)
+    cdef Node accumulator
+    if meta.accumulator != NULL:
+        Py_INCREF_pointer(meta.accumulator)
+        return meta.accumulator
+    accumulator = make_accumulator(leaf)
+    meta.accumulator = <PyObject *>accumulator
+    if leaf.flags & HAS_HOOKS:
+        track(accumulator)
+    Py_INCREF(accumulator)
+    return <PyObject *>accumulator
+
+
+# ---- history
+
+cdef int set_history(TensorBase result, Node node) except -1:
+    set_metadata(&node.metadata, result.array)
+    Py_INCREF(node)
+    result.grad_fn = <PyObject *>node
+    result.flags |= REQUIRES_GRAD
+    if result.flags & IS_VIEW:
+        result.view_version = version_of(result)
+    if node.flags & NODE_TRACKED:
+        track(result)
+    return 0
+
+
+cdef int set_history_list(object results, Node node) except -1:
+    """History of several outputs; None and outputs whose dtype has no gradient stay without."""
+    cdef TensorBase result
+    cdef int i = 0
+    if node.outputs == NULL:
+        node.set_outputs(len(results))
+    for result in results:
+        if result is not None and result.dtype.kind in "fc":
+            set_metadata(metadata_of(<PyObject *>node, i), result.array)
+            Py_INCREF(node)
+            result.grad_fn = <PyObject *>node
+            result.output_nr = i
+            result.flags |= REQUIRES_GRAD
+            if result.flags & IS_VIEW:
+                result.view_version = version_of(result)
+        i += 1
+    return 0
+
+
+cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
+    """Replace the history of `t`. What its old node borrowed of it is settled first."""
+    cdef PyObject *old = t.grad_fn
+    if t.flags & SAVED_AS_OUTPUT:
+        settle_output(t)
+    Py_INCREF_pointer(grad_fn)
+    move_retained_grad(t, grad_fn, output_nr)
+    t.grad_fn = grad_fn
+    t.output_nr = output_nr
+    t.flags |= REQUIRES_GRAD
+    if (<Node>grad_fn).flags & NODE_TRACKED:
+        track(t)
+    if old != NULL:
+        release_reference(old)
+    return 0
+
+
+cdef int move_retained_grad(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
+    """A retained gradient is that of the tensor as it is now; hooks stay with the history they were set on."""
+    if t.meta is None or not (<TensorMeta>t.meta).retains_grad:
+        return 0
+    if t.grad_fn != NULL and (<Node>t.grad_fn).meta is not None:
+        meta = node_meta(<Node>t.grad_fn)
+        meta.retained = [entry for entry in meta.retained if entry[1]() is not t]
+    node_meta(<Node>grad_fn).retained.append((output_nr, weakref.ref(t)))
+    return 0
+
+
+# ---- views
+
+cdef TensorBase as_view(TensorBase base, object array):
+    """Tensor around `array`, memory of `base`, as a differentiable view of it (or of what `base` is a view of)."""
+    cdef TensorBase result = share_version(root_of(base), array)
+    result.flags |= IS_VIEW | (base.flags & (VIEW_NO_GRAD | VIEW_MULTI_OUTPUT))
+    if not grad_enabled():
+        result.flags |= VIEW_NO_GRAD
+    result.view_version = version_of(result)
+    return result
+
+
+cdef TensorBase root_of(TensorBase t):
+    return <TensorBase>t.base if t.flags & IS_VIEW else t
+
+
+cdef list as_view_list(TensorBase base, object arrays):
+    cdef list results = []
+    cdef TensorBase view
+    for array in arrays:
+        view = as_view(base, array)
+        view.flags |= VIEW_MULTI_OUTPUT
+        results.append(view)
+    return results
+
+
+cdef TensorBase share_version(TensorBase source, object array):
+    cdef TensorBase result = wrap(array)
+    Py_INCREF(source)
+    result.base = <PyObject *>source
+    return result
+
+
+cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
+    """Borrowed grad_fn. That of a view is renewed when its base has been changed since; see Note [In-place on a view]."""
+    cdef TensorBase base
+    if not t.flags & IS_VIEW:
+        return t.grad_fn
+    if t.view_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
+        return t.grad_fn
+    base = <TensorBase>t.base
+    if not requires_grad(base):
+        return t.grad_fn
+    if t.grad_fn != NULL and t.view_version == version_of(t):
+        return t.grad_fn
+    node = make_view_node(base, t)
+    set_metadata(&(<Node>node).metadata, t.array)
+    set_grad_fn(t, <PyObject *>node, 0)
+    t.view_version = version_of(t)
+    return t.grad_fn
+
+
+# ---- in-place
+
+cdef int check_inplace(str op, TensorBase self) except -1:
+    """Refuse a write that the graph cannot express; the tensor is untouched."""
+    if not (<object>self.array).flags.writeable:
+        raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
+    if not self.flags & (REQUIRES_GRAD | IS_VIEW) or not grad_enabled() or not requires_grad(self):
+        return 0
+    if self.flags & IS_VIEW:
+        return check_inplace_view(op, self)
+    if self.grad_fn == NULL:
+        raise RuntimeError(
+            f"a leaf Variable that requires grad is being used in an in-place operation: {op}. "
+            "Write under gradsmith.no_grad(), or to a clone()."
+        )
+    return 0
+
+
+cdef int check_inplace_view(str op, TensorBase self) except -1:
+    cdef TensorBase base = <TensorBase>self.base
+    if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
+        raise RuntimeError(
+            f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
+            "Write under gradsmith.no_grad(), or to a view of a clone()."
+        )
+    if self.flags & VIEW_MULTI_OUTPUT:
+        raise RuntimeError(
+            f"Output {self.output_nr} of {'a multi-output op' if self.grad_fn == NULL else (<Node>self.grad_fn).name()} "
+            f"is a view and is being modified inplace by {op}. This view is the output of a function that returns "
+            "multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
+            "the inplace operation by an out-of-place one."
+        )
+    if self.flags & VIEW_NO_GRAD:
+        raise RuntimeError(
+            f"A view was created in no_grad mode and is being modified inplace by {op} with grad mode enabled. "
+            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+            "to be tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    return 0
+
+
+cdef TensorBase original_of(TensorBase self):
+    """The value and history of `self` before an in-place write, for a formula that reads it."""
+    cdef TensorBase original = wrap((<object>self.array).copy())
+    cdef PyObject *grad_fn = current_grad_fn(self)
+    if grad_fn != NULL:
+        Py_INCREF_pointer(grad_fn)
+        original.grad_fn = grad_fn
+        original.output_nr = self.output_nr
+        original.flags |= REQUIRES_GRAD
+    return original
+
+
+cdef int finish_inplace(TensorBase self, Node node) except -1:
+    """After the write: count it, and give the tensor (or the base it is a view of) its new history."""
+    cdef TensorBase base
+    bump_version(self)
+    if node is None:
+        return 0
+    set_metadata(&node.metadata, self.array)
+    if not self.flags & IS_VIEW:
+        return set_grad_fn(self, <PyObject *>node, 0)
+    base = <TensorBase>self.base
+    copy_slices = make_copy_slices(base, self, node)
+    set_grad_fn(base, <PyObject *>copy_slices, 0)
+    current_grad_fn(self)
+    return 0
+
+
+cdef int write_inplace(str op, TensorBase self, object array) except -1:
+    """Copy `array`, a computed result, into `self`."""
+    cdef object target = <object>self.array
+    check_result_dtype(op, array.dtype, target.dtype)
+    if array.shape != target.shape:
+        raise RuntimeError(
+            f"{op}: output with shape {list(target.shape)} doesn't match the broadcast shape {list(array.shape)}; "
+            "an in-place operation cannot change the shape of its tensor"
+        )
+    np.copyto(target, array, casting="unsafe")
+    return 0
+
+
+cdef int check_result_dtype(str op, object found, object target) except -1:
+    """Complex to real, floating to integer, integer to bool: PyTorch refuses what loses the category."""
+    if "biufc".index(category_of(found)) > "biufc".index(category_of(target)):
+        raise RuntimeError(f"{op}: result type {found} can't be cast to the desired output type {target}")
+    return 0
+
+
+cdef str category_of(object dtype):
+    return "i" if dtype.kind == "u" else dtype.kind
+
+
+cdef object write_out(str op, object out, object array):
+    """The ``out=`` form: store a computed result in `out` and return `out`."""
+    cdef TensorBase target
+    if not isinstance(out, TensorBase):
+        raise TypeError(f"{op}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    target = out
+    if requires_grad_1(target):
+        raise RuntimeError(
+            f"{op}(): functions with out=... arguments don't support automatic differentiation, but the out tensor "
+            "requires grad. Use the form without out=, or no_grad()."
+        )
+    if target.numel() == 0 and array.size:
+        check_result_dtype(op, array.dtype, target.dtype)
+        replace_array(target, np.empty(array.shape, target.dtype))
+    elif array.shape != target.shape:
+        raise RuntimeError(
+            f"{op}(): out has shape {list(target.shape)} but the result has shape {list(array.shape)}; "
+            "give an out tensor of that shape, or one with no elements to have it resized"
+        )
+    check_inplace(op, target)
+    write_inplace(op, target, array)
+    bump_version(target)
+    return out
+
+
+cdef int replace_array(TensorBase t, object array) except -1:
+    """Give `t` another array; what its node borrowed of the old one is settled first."""
+    cdef PyObject *old = t.array
+    if t.flags & SAVED_AS_OUTPUT:
+        settle_output(t)
+    Py_INCREF(array)
+    t.array = <PyObject *>array
+    Py_DECREF_pointer(old)
+    return 0
+
+
+cdef class Variable(TensorBase):
+    """A tensor with its autograd side. The generated Tensor adds the ops."""
+
+    @property
+    def grad_fn(self):
+        """Node that computes the gradient of what made this tensor; None for a leaf."""
+        cdef PyObject *node = current_grad_fn(self)
+        return None if node == NULL else <object>node
+
+    @property
+    def is_leaf(self):
+        """True when the tensor was made by the user, not by a recorded operation."""
+        return current_grad_fn(self) == NULL
+
+    @property
+    def grad(self):
+        """Gradient that backward has accumulated, a Tensor; None before."""
+        cdef object found = None if self.meta is None else (<TensorMeta>self.meta).grad
+        if found is None and self.grad_fn != NULL and not self.retains_grad:
+            warn_non_leaf_grad()
+        return found
+
+    @grad.setter
+    def grad(self, value):
+        if value is None:
+            if self.meta is not None:
+                (<TensorMeta>self.meta).grad = None
+            return
+        check_grad_assignment(self, value)
+        meta_of(self).grad = value
+
+    @grad.deleter
+    def grad(self):
+        self.grad = None
+
+    @property
+    def data(self):
+        """The same memory without the history; writes through it are not counted."""
+        return wrap(<object>self.array)
+
+    @data.setter
+    def data(self, TensorBase value not None):
+        if self.flags & REQUIRES_GRAD and value.dtype.kind not in "fc":
+            raise RuntimeError(
+                f"data set to a tensor that requires gradients must be floating point or complex dtype, got {value.dtype}"
+            )
+        replace_array(self, <object>value.array)
+        if self.meta is not None and (<TensorMeta>self.meta).accumulator != NULL:
+            set_metadata(metadata_of((<TensorMeta>self.meta).accumulator, 0), self.array)
+
+    @property
+    def retains_grad(self):
+        """True when `retain_grad` was called on this non-leaf."""
+        return self.meta is not None and (<TensorMeta>self.meta).retains_grad
+
+    def retain_grad(self):
+        """Keep the gradient of this non-leaf in `.grad` during backward. Nothing to do for a leaf.
+
+        Raises
+        ------
+        RuntimeError
+            When the tensor does not require grad.
+        """
+        cdef PyObject *node = current_grad_fn(self)
+        if not requires_grad(self):
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if node == NULL or meta_of(self).retains_grad:
+            return
+        meta_of(self).retains_grad = True
+        node_meta(<Node>node).retained.append((self.output_nr, weakref.ref(self)))
+
+    def register_hook(self, hook):
+        """Call ``hook(grad)`` whenever a gradient of this tensor has been computed; its result replaces the gradient.
+
+        Returns
+        -------
+        RemovableHandle
+            Its ``remove()`` takes the hook away.
+
+        Raises
+        ------
+        RuntimeError
+            When the tensor does not require grad.
+        """
+        from gradsmith.runtime.hooks import add_hook, new_table
+
+        cdef PyObject *node = current_grad_fn(self)
+        if not requires_grad(self):
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        track(self)
+        if node != NULL:
+            track(<object>node)
+            return add_hook(hook_table(<Node>node, self.output_nr), hook)
+        meta = meta_of(self)
+        if meta.hooks is None:
+            meta.hooks = new_table()
+        observe_leaf(self)
+        return add_hook(meta.hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call ``hook(tensor)`` after the `.grad` of this leaf was updated.
+
+        Raises
+        ------
+        RuntimeError
+            When the tensor is not a leaf that requires grad.
+        """
+        from gradsmith.runtime.hooks import add_hook, new_table
+
+        if not requires_grad(self):
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if current_grad_fn(self) != NULL:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        track(self)
+        meta = meta_of(self)
+        if meta.post_accumulate_hooks is None:
+            meta.post_accumulate_hooks = new_table()
+        observe_leaf(self)
+        return add_hook(meta.post_accumulate_hooks, hook)
+
+    def detach_(self):
+        """Cut the tensor off from its history, in place.
+
+        Raises
+        ------
+        RuntimeError
+            For a view, whose history is that of its base.
+        """
+        if self.flags & IS_VIEW:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        cdef PyObject *old = self.grad_fn
+        if self.flags & SAVED_AS_OUTPUT:
+            settle_output(self)
+        self.grad_fn = NULL
+        self.output_nr = 0
+        self.flags &= ~<uint32_t>REQUIRES_GRAD
+        if old != NULL:
+            release_reference(old)
+        return self
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Compute the gradients of this tensor with respect to the leaves and add them to their `.grad`.
+
+        See `gradsmith.autograd.backward`.
+        """
+        from gradsmith.autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def share_version_with(self, TensorBase other not None):
+        """Internal: count in-place changes of both tensors together."""
+        if self.base == NULL and <PyObject *>self != <PyObject *>other:
+            Py_INCREF(other)
+            self.base = <PyObject *>other
+
+
+cdef object hook_table(Node node, int output_nr):
+    """Hooks of one output of `node`, made on first use."""
+    from gradsmith.runtime.hooks import new_table
+
+    for number, table in node_meta(node).tensor_hooks:
+        if number == output_nr:
+            return table
+    table = new_table()
+    node_meta(node).tensor_hooks.append((output_nr, table))
+    return table
+
+
+cdef int observe_leaf(TensorBase leaf) except -1:
+    """From now on somebody sees the leaf's gradient: it must be summed before it is handled."""
+    leaf.flags |= HAS_HOOKS
+    if (<TensorMeta>leaf.meta).accumulator != NULL:
+        track(<object>(<TensorMeta>leaf.meta).accumulator)
+    return 0
+
+
+cdef int check_grad_assignment(TensorBase t, object value) except -1:
+    if not isinstance(value, TensorBase):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is t:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if value.dtype != t.dtype:
+        raise RuntimeError(f"assigned grad has data type {value.dtype} but the tensor has {t.dtype}; they must agree")
+    if value.shape != t.shape:
+        raise RuntimeError(
+            f"assigned grad has data of a different size: got {list(value.shape)}, the tensor has {list(t.shape)}"
+        )
+    return 0
+
+
+cdef int warn_non_leaf_grad() except -1:
+    import warnings
+
+    warnings.warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return 0
