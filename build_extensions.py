@@ -60,6 +60,11 @@ DEFINES = {
 }
 
 
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")  # one write: lines of parallel steps do not mix
+    sys.stdout.flush()
+
+
 class BuildError(Exception):
     """Something the user has to mend; the message is printed without a traceback."""
 
@@ -312,15 +317,14 @@ class Toolchain:
 
     def _try(self, name: str, program: str, libraries: tuple[str, ...]) -> bool:
         """Whether a small program compiles, links and runs."""
-        folder = ROOT / "build" / "probe"
-        folder.mkdir(parents=True, exist_ok=True)
-        source = folder / f"{name}.c"
-        source.write_text(program)
+        source = f"build/probe/{name}.c"
+        (ROOT / source).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / source).write_text(program)
         compiler = self.compiler
         flags = [] if self.is_msvc else ["-O3", "-fno-math-errno", "-Werror"]
         try:
-            objects = compiler.compile([str(source)], extra_postargs=flags)
-            target = str(folder / name)
+            objects = compiler.compile([source], extra_postargs=flags)
+            target = source.removesuffix(".c")
             compiler.link_executable(objects, target, libraries=list(libraries))
             executable = compiler.executable_filename(target)
             return subprocess.run([executable], capture_output=True, timeout=20).returncode == 0
@@ -456,7 +460,7 @@ def _run(command: list[str], **options: Any) -> None:
 class Build:
     """One run: brings the asked extensions up to date and puts them where they are wanted."""
 
-    def __init__(self, *, debug: bool = False, jobs: int = 0, report: Callable[[str], None] = print) -> None:
+    def __init__(self, *, debug: bool = False, jobs: int = 0, report: Callable[[str], None]) -> None:
         self.jobs = jobs or os.cpu_count() or 1
         self.report = report
         self.toolchain = Toolchain(debug)
@@ -608,7 +612,7 @@ def build(
     debug: bool = False,
     jobs: int = 0,
     place: Callable[[Extension], Path] = beside_source,
-    report: Callable[[str], None] = print,
+    report: Callable[[str], None] = _say,
 ) -> None:
     """Bring all extensions up to date, or only those named."""
     link_packages()

@@ -1,0 +1,88 @@
+# gradsmith: `make demo` and `make test` work from a fresh clone; `make help` lists the rest.
+# Needs Python 3.10 to 3.13, a C compiler and GNU make. Everything else goes into .venv.
+
+PYTHON ?= python3
+VENV   ?= .venv
+RUN    := $(VENV)/bin/python
+ARGS   ?=
+
+ifeq ($(MAKE_VERSION),)
+$(error this Makefile needs GNU make; on BSD it is called gmake)
+endif
+ifneq ($(filter 3.7% 3.80%,$(MAKE_VERSION)),)
+$(error GNU make $(MAKE_VERSION) is too old: 3.81 or newer is needed)
+endif
+
+CODEGEN   := $(wildcard codegen/*.py codegen/templates/*)
+GENERATED := $(wildcard generated/*)
+# Written once the work it names is done, so that an interrupted run is taken up again.
+VENV_DONE := $(VENV)/gradsmith-ready
+GENERATE_DONE := build/generated
+
+.PHONY: all venv generate check-generated build debug test check demo bench docs clean distclean help
+.DEFAULT_GOAL := all
+
+all: build            ## virtual environment, generated sources, compiled extensions
+
+venv: $(VENV_DONE)    ## virtual environment with everything that building and testing needs
+
+generate: $(GENERATE_DONE)  ## generated/ from derivatives.yaml
+
+build: generate       ## compile what changed, on all cores
+	@$(RUN) build_extensions.py
+
+debug: generate       ## compile with internal checks and counters, and run the tests; `make build` goes back
+	@$(RUN) build_extensions.py --debug
+	@$(RUN) -m pytest $(ARGS)
+
+test: build           ## run the tests; ARGS="-k name" picks some
+	@$(RUN) -m pytest $(ARGS)
+
+check: check-generated  ## formatting, lint, types, generated sources up to date
+	@$(RUN) -m ruff format --check
+	@$(RUN) -m ruff check
+	@$(RUN) -m mypy
+	@$(RUN) -m mypy $(wildcard generated/*.pyi)
+
+check-generated: venv ## fail when generated/ is not what derivatives.yaml says
+	@$(RUN) -m codegen --check
+
+demo: build           ## train a network on handwritten digits
+	@$(RUN) examples/digits.py
+
+bench: build          ## speed, as ratios to NumPy (and to PyTorch when it is installed)
+	@$(RUN) benchmarks/run.py $(ARGS)
+
+docs: build           ## write the pages that are made from the op table, run the examples in all of them
+	@$(RUN) docs/build.py
+
+clean:                ## remove what was built, except the virtual environment
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path './$(VENV)' -prune -o \( -name '*.so' -o -name '*.so.new' \) -type f -exec rm -f {} +
+	find . -path './$(VENV)' -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean      ## remove the virtual environment too
+	rm -rf $(VENV)
+
+help:                 ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+
+$(VENV_DONE): pyproject.toml .ci/requirements
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "error: there is no '$(PYTHON)'. Install Python 3.10 to 3.13, or name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \
+	  { echo "error: gradsmith needs Python 3.10 to 3.13; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
+	         "Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) build_extensions.py --check-tools
+	@test -x $(RUN) || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); } || \
+	  { rm -rf $(VENV); echo "error: '$(PYTHON) -m venv' failed (Debian: apt install python3-venv)" >&2; exit 1; }
+	@echo "installing the build and test tools into $(VENV)"
+	@$(RUN) .ci/requirements > $(VENV)/requirements.txt
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	@$(RUN) -c 'import os, sysconfig; open(sysconfig.get_path("purelib") + "/gradsmith.pth", "w").write(os.getcwd() + "\n")'
+	@touch $@
+
+$(GENERATE_DONE): $(VENV_DONE) derivatives.yaml $(CODEGEN) $(GENERATED)
+	@$(RUN) -m codegen
+	@mkdir -p build
+	@touch $@

@@ -1,0 +1,34 @@
+"""Hands the extension modules to setuptools; everything else is said in pyproject.toml."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))  # an isolated build does not put it there
+
+import build_extensions  # noqa: E402
+
+
+class BuildExtensions(build_ext):
+    """``build_ext`` that generates the sources and lets `build_extensions` compile what changed."""
+
+    def build_extensions(self) -> None:
+        subprocess.run([sys.executable, "-m", "codegen"], cwd=ROOT, check=True)
+        try:
+            build_extensions.build(debug=bool(self.debug), jobs=int(self.parallel or 0), place=self._target)
+        except build_extensions.BuildError as error:
+            raise SystemExit(f"build failed:\n{error}") from None
+
+    def _target(self, extension: build_extensions.Extension) -> Path:
+        return ROOT / self.get_ext_fullpath(extension.name)
+
+
+build_extensions.link_packages()
+setup(
+    ext_modules=[Extension(one.name, [one.source]) for one in build_extensions.discover()],
+    cmdclass={"build_ext": BuildExtensions},
+)
