@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -344,7 +345,7 @@ class Toolchain:
 
     def _start(self) -> Any:
         require_tools()
-        import setuptools  # noqa: F401  (provides distutils where Python has none)
+        importlib.import_module("setuptools")  # provides distutils where Python has none
         from distutils.ccompiler import new_compiler
         from distutils.sysconfig import customize_compiler
 

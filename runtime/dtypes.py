@@ -180,7 +180,7 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     """
     first, second = as_dtype(type1, "promote_types"), as_dtype(type2, "promote_types")
     low, high = sorted((first, second), key=category)
-    if category(low) == category(high) or high.kind == "c" and low.kind == "f":
+    if category(low) == category(high) or (high.kind == "c" and low.kind == "f"):
         result = np.promote_types(low, high)
         if category(result) != category(high):  # uint64 with a signed integer
             raise RuntimeError(f"promotion of {first.name} and {second.name} is not supported: no integer holds both")

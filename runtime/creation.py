@@ -1,0 +1,355 @@
+"""Functions that make tensors: from data, filled, ranges, and like another tensor.
+
+They differ in how they get an ndarray; `_made` turns it into a tensor.  The random ones
+are in `runtime/random.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from gradsmith.runtime.dtypes import (
+    as_dtype,
+    default_complex_dtype,
+    get_default_dtype,
+    is_complex,
+    number_dtype,
+    require_supported,
+)
+from gradsmith.runtime.python_data import array_of_data, existing_array
+from gradsmith.runtime.tensor import TensorBase, from_array
+
+__all__ = [
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace",
+    "logspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+# ---- from data
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False):
+    """Tensor with a copy of `data`.
+
+    Parameters
+    ----------
+    data : number, nested lists, ndarray, Tensor
+        Python floats take the default dtype, integers int64, complex numbers complex64 or
+        complex128; what has a dtype keeps it.
+    dtype : dtype, optional
+        Converts to this dtype.
+    requires_grad : bool
+        Whether operations on the tensor are recorded.
+
+    Raises
+    ------
+    ValueError
+        If nested lists are not equally long; the message names the place.
+    """
+    check_device(device, "tensor")
+    array = array_of_data(data, _asked(dtype, "tensor"), "tensor")
+    return made(array, requires_grad)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """Tensor of `data`, sharing its memory where that is possible.
+
+    A tensor of the asked dtype is returned as it is, with its history; an ndarray is shared;
+    anything else is copied.
+    """
+    check_device(device, "as_tensor")
+    dtype = _asked(dtype, "as_tensor")
+    if isinstance(data, TensorBase):
+        return data if dtype is None or data.dtype == dtype else data.to(dtype)
+    array = existing_array(data)
+    if array is None:
+        array = array_of_data(data, dtype, "as_tensor")
+    return from_array(array if dtype is None else array.astype(dtype, copy=False))
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """Tensor of `obj`: shared when possible, or copied when `copy` is True.
+
+    Raises
+    ------
+    ValueError
+        If `copy` is False and a copy cannot be avoided.
+    """
+    if copy:
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    result = as_tensor(obj, dtype, device)
+    if copy is False and not _shares(obj, result):
+        raise ValueError(f"asarray(): cannot make a tensor of this {type(obj).__name__} without a copy")
+    return result.detach().requires_grad_() if requires_grad else result
+
+
+def _shares(source, result):
+    array = existing_array(source)
+    return array is not None and (array.size == 0 or np.shares_memory(array, result.numpy(force=True)))
+
+
+def from_numpy(array):
+    """Tensor that shares the memory of an ndarray: changes of one are seen in the other.
+
+    A read-only array gives a tensor whose values cannot be changed in place.
+
+    Raises
+    ------
+    TypeError
+        If `array` is no ndarray, or its dtype has no place in a tensor.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy(): expected np.ndarray (got {type(array).__name__})")
+    return from_array(existing_array(array))
+
+
+# ---- filled
+
+
+def zeros(*size, out=None, dtype=None, device=None, requires_grad=False, **named):
+    """Tensor of zeros; `size` is given as numbers or as one sequence."""
+    return _filled("zeros", np.zeros, size, named, out, dtype, device, requires_grad)
+
+
+def ones(*size, out=None, dtype=None, device=None, requires_grad=False, **named):
+    """Tensor of ones; `size` is given as numbers or as one sequence."""
+    return _filled("ones", np.ones, size, named, out, dtype, device, requires_grad)
+
+
+def empty(*size, out=None, dtype=None, device=None, requires_grad=False, **named):
+    """Tensor whose values are whatever its memory held."""
+    return _filled("empty", np.empty, size, named, out, dtype, device, requires_grad)
+
+
+def _filled(op, fill, size, named, out, dtype, device, requires_grad):
+    check_device(device, op)
+    shape = as_size(op, size, named)
+    return made(allocate(op, fill, shape, _dtype_or(dtype, out, op)), requires_grad, op, out)
+
+
+def full(size, fill_value, *, out=None, dtype=None, device=None, requires_grad=False):
+    """Tensor of one value everywhere; its dtype is that of the value unless given."""
+    check_device(device, "full")
+    value = _number("full", "fill_value", fill_value)
+    dtype = _asked(dtype, "full") or (number_dtype(value) if out is None else out.dtype)
+    shape = as_size("full", (size,), {}, one_number=False)
+    return made(_fill("full", shape, value, dtype), requires_grad, "full", out)
+
+
+def _fill(op, shape, value, dtype):
+    """New array of one value, refused when the dtype has no such value."""
+    if isinstance(value, complex) and not is_complex(dtype):
+        raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without losing a part")
+    array = allocate(op, np.empty, shape, dtype)
+    try:
+        array.fill(int(value) if dtype.kind in "iu" else value)
+    except (OverflowError, ValueError):  # ValueError: nan as an integer
+        raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without overflow") from None
+    return array
+
+
+def eye(n, m=None, *, out=None, dtype=None, device=None, requires_grad=False):
+    """Matrix of `n` rows and `m` (or `n`) columns with ones on the diagonal."""
+    check_device(device, "eye")
+    rows, columns = as_count("eye", "n", n), as_count("eye", "m", n if m is None else m)
+    return made(np.eye(rows, columns, dtype=_dtype_or(dtype, out, "eye")), requires_grad, "eye", out)
+
+
+# ---- like another tensor
+
+
+def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
+    """Tensor of zeros with the shape and dtype of `input`."""
+    return _filled_like("zeros_like", np.zeros, input, dtype, device, requires_grad)
+
+
+def ones_like(input, *, dtype=None, device=None, requires_grad=False):
+    """Tensor of ones with the shape and dtype of `input`."""
+    return _filled_like("ones_like", np.ones, input, dtype, device, requires_grad)
+
+
+def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+    """Tensor with the shape and dtype of `input` whose values are whatever its memory held."""
+    return _filled_like("empty_like", np.empty, input, dtype, device, requires_grad)
+
+
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
+    """Tensor of one value with the shape and dtype of `input`."""
+    shape, dtype = like("full_like", input, dtype, device)
+    value = _number("full_like", "fill_value", fill_value)
+    return made(_fill("full_like", shape, value, dtype), requires_grad)
+
+
+def _filled_like(op, fill, input, dtype, device, requires_grad):
+    shape, dtype = like(op, input, dtype, device)
+    return made(fill(shape, dtype), requires_grad)
+
+
+# ---- ranges
+
+
+def arange(start=0, end=None, step=1, *, out=None, dtype=None, device=None, requires_grad=False):
+    """Values from `start` up to, not including, `end` in steps of `step`.
+
+    Called with one number, that is the end.  All integers give int64, else the default dtype.
+    """
+    check_device(device, "arange")
+    if end is None:
+        start, end = 0, start
+    bounds = [_real("arange", name, value) for name, value in (("start", start), ("end", end), ("step", step))]
+    dtype = _asked(dtype, "arange") or (_range_dtype(bounds) if out is None else out.dtype)
+    return made(_stepped(*bounds).astype(dtype, copy=False), requires_grad, "arange", out)
+
+
+def _range_dtype(bounds):
+    return get_default_dtype() if any(isinstance(bound, float) for bound in bounds) else number_dtype(0)
+
+
+def _stepped(start, end, step):
+    """The values of a range, each rounded once: adding the step up would let errors grow."""
+    if step == 0:
+        raise RuntimeError("arange(): step must be nonzero")
+    if not all(map(math.isfinite, (start, end, step))):
+        raise RuntimeError(f"arange(): unsupported range: {start} -> {end} in steps of {step}")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"arange(): no way from {start} to {end} in steps of {step}: the step has the wrong sign")
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
+        return np.arange(start, end, step, dtype=np.int64)
+    return start + step * np.arange(math.ceil((end - start) / step), dtype=np.float64)
+
+
+def linspace(start, end, steps, *, out=None, dtype=None, device=None, requires_grad=False):
+    """`steps` values evenly spaced from `start` to `end`, both included."""
+    check_device(device, "linspace")
+    array = _spaced("linspace", start, end, steps)
+    return made(_in_dtype(array, dtype, out, "linspace"), requires_grad, "linspace", out)
+
+
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, device=None, requires_grad=False):
+    """`steps` values evenly spaced on a logarithmic scale from ``base**start`` to ``base**end``."""
+    check_device(device, "logspace")
+    array = np.power(_number("logspace", "base", base), _spaced("logspace", start, end, steps))
+    return made(_in_dtype(array, dtype, out, "logspace"), requires_grad, "logspace", out)
+
+
+def _spaced(op, start, end, steps):
+    first, last = _number(op, "start", start), _number(op, "end", end)
+    return np.linspace(first, last, as_count(op, "steps", steps))
+
+
+def _in_dtype(array, dtype, out, op):
+    """The array in the asked dtype, by default the default dtype of its category."""
+    asked = _asked(dtype, op)
+    if asked is None:
+        asked = out.dtype if out is not None else default_complex_dtype() if is_complex(array) else get_default_dtype()
+    if is_complex(array) and not is_complex(asked):
+        raise RuntimeError(f"{op}(): complex bounds cannot give a tensor of type {asked.name}")
+    return array.astype(asked)
+
+
+# ---- shared by all creation functions, also the random ones
+
+
+def made(array, requires_grad, op="", out=None):
+    """The tensor around a new array, or `out` with its values."""
+    if out is not None:
+        from gradsmith.runtime.variable import store
+
+        result = store(op, out, array)
+    else:
+        result = from_array(array)
+    return result.requires_grad_() if requires_grad else result
+
+
+def as_size(op, size, named, *, one_number=True):
+    """The shape that a caller means by ``(2, 3)``, ``((2, 3),)`` or ``size=(2, 3)``."""
+    if named:
+        size = _named_size(op, size, named)
+    elif not size:
+        raise TypeError(f"{op}() missing 1 required positional argument: 'size'")
+    if len(size) == 1 and (not one_number or not hasattr(size[0], "__index__")):
+        size = size[0]
+    try:
+        shape = tuple(map(operator.index, size))
+    except TypeError:
+        raise TypeError(f"{op}(): argument 'size' must be ints or a tuple of ints, not {_type_names(size)}") from None
+    if any(length < 0 for length in shape):
+        raise RuntimeError(f"{op}(): every dimension must be non-negative, got {shape}")
+    return shape
+
+
+def _named_size(op, size, named):
+    unknown = [name for name in named if name != "size"]
+    if unknown:
+        raise TypeError(f"{op}() got an unexpected keyword argument '{unknown[0]}'")
+    if size:
+        raise TypeError(f"{op}() got multiple values for argument 'size'")
+    return (named["size"],)
+
+
+def _type_names(value):
+    if not isinstance(value, (tuple, list)):
+        return type(value).__name__
+    return f"{type(value).__name__} of ({', '.join(type(item).__name__ for item in value)})"
+
+
+def as_count(op, name, value):
+    """A non-negative integer argument."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{op}(): argument '{name}' must be int, not {type(value).__name__}") from None
+    if count < 0:
+        raise RuntimeError(f"{op}(): {name} must be greater or equal to 0, got {count}")
+    return count
+
+
+def allocate(op, fill, shape, dtype):
+    try:
+        return fill(shape, dtype)
+    except ValueError as error:  # NumPy: too many dimensions, or more bytes than can be counted
+        raise RuntimeError(f"{op}(): cannot make a tensor of shape {shape}: {error}") from None
+
+
+def like(op, input, dtype, device):
+    """Shape and dtype of a tensor to be made like `input`."""
+    check_device(device, op)
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    return input.shape, _asked(dtype, op) or input.dtype
+
+
+def check_device(device, op):
+    """Tensors are in main memory; the argument exists so that programs written for others run."""
+    if device is not None and str(device) != "cpu":
+        raise RuntimeError(f"{op}(): device must be 'cpu' (or None), got {device!r}: gradsmith computes on the CPU")
+
+
+def _asked(dtype, op):
+    return None if dtype is None else as_dtype(dtype, op)
+
+
+def _dtype_or(dtype, out, op):
+    """The asked dtype, else that of `out`, else the default."""
+    if dtype is not None:
+        return as_dtype(dtype, op)
+    return get_default_dtype() if out is None else require_supported(out.dtype)
+
+
+def _number(op, name, value):
+    """A number argument as a Python number; a tensor or array with one element counts as one."""
+    if isinstance(value, (TensorBase, np.generic, np.ndarray)) and np.prod(value.shape) == 1:
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(f"{op}(): argument '{name}' must be Number, not {type(value).__name__}")
+    return value
+
+
+def _real(op, name, value):
+    number = _number(op, name, value)
+    if isinstance(number, complex):
+        raise RuntimeError(f"{op}(): argument '{name}' must be real, got {number}")
+    return int(number) if isinstance(number, bool) else number

@@ -1,0 +1,322 @@
+"""Random numbers: the generator and the functions that fill tensors from it.
+
+A `Generator` holds a ``numpy.random.Generator``.  The functions take theirs from the
+``generator`` argument, or share the default one, which `manual_seed` sets.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from gradsmith.runtime.creation import as_count, as_size, check_device, like, made
+from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
+from gradsmith.runtime.tensor import TensorBase, from_array
+
+__all__ = [
+    "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
+]  # fmt: skip
+
+_SEEDS = 1 << 64
+# What `get_state` packs: PCG64's state and increment, a spare half word if there is one, and the seed.
+_STATE = Struct("<16s16sBIQ")
+
+
+class Generator:
+    """A source of random numbers with a state that can be set, saved and put back.
+
+    Parameters
+    ----------
+    device : str
+        Only ``"cpu"``.
+    """
+
+    def __init__(self, device="cpu"):
+        check_device(device, "Generator")
+        self._seed = 0
+        self._numpy = None  # made on first use: importing numpy.random takes time
+
+    device = "cpu"
+
+    @property
+    def numpy(self) -> np.random.Generator:
+        """The NumPy generator that the numbers come from."""
+        if self._numpy is None:
+            self.manual_seed(self._seed)
+        return self._numpy
+
+    def manual_seed(self, seed):
+        """Start anew from `seed`, an integer of 64 bits; the generator is returned."""
+        try:
+            number = operator.index(seed)
+        except TypeError:
+            raise TypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}") from None
+        if not -(_SEEDS >> 1) <= number < _SEEDS:
+            raise RuntimeError(f"manual_seed(): the seed must fit in 64 bits, got {number}")
+        self._seed = number % _SEEDS
+        self._numpy = np.random.Generator(np.random.PCG64(self._seed))
+        return self
+
+    def seed(self):
+        """Start anew from a seed that the operating system gives, and return it."""
+        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
+        return self._seed
+
+    def initial_seed(self):
+        """The seed that the generator started from."""
+        return self._seed
+
+    def get_state(self):
+        """The whole state, a uint8 tensor to be given to `set_state`."""
+        state = self.numpy.bit_generator.state
+        number, increment = (state["state"][name].to_bytes(16, "little") for name in ("state", "inc"))
+        packed = _STATE.pack(number, increment, state["has_uint32"], state["uinteger"], self._seed)
+        return from_array(np.frombuffer(packed, uint8).copy())
+
+    def set_state(self, new_state):
+        """Go on from a state that `get_state` gave; the generator is returned."""
+        number, increment, has_spare, spare, seed = _STATE.unpack(_state_bytes(new_state))
+        bits = np.random.PCG64(0)
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": int.from_bytes(number, "little"), "inc": int.from_bytes(increment, "little")},
+            "has_uint32": has_spare,
+            "uinteger": spare,
+        }
+        self._seed = seed
+        self._numpy = np.random.Generator(bits)
+        return self
+
+    def __repr__(self):
+        return f"<gradsmith.Generator seeded with {self._seed}>"
+
+
+def _state_bytes(state: Any) -> bytes:
+    if not isinstance(state, TensorBase) or state.dtype != uint8:
+        raise TypeError(f"the state of a generator is a uint8 Tensor, got {type(state).__name__}")
+    if state.shape != (_STATE.size,):
+        raise RuntimeError(f"the state of a generator has {_STATE.size} bytes, got a tensor of shape {state.shape}")
+    return state.numpy().tobytes()
+
+
+default_generator = Generator()
+default_generator._seed = int.from_bytes(os.urandom(8), "little")
+
+
+# ---- the default generator
+
+
+def manual_seed(seed):
+    """Start the default generator anew from `seed`, and return it."""
+    return default_generator.manual_seed(seed)
+
+
+def seed():
+    """Start the default generator anew from a seed of the operating system, and return that seed."""
+    return default_generator.seed()
+
+
+def initial_seed():
+    """The seed that the default generator started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state():
+    """The state of the default generator, a uint8 tensor."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state):
+    """Let the default generator go on from a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
+
+
+# ---- tensors of random numbers
+
+
+def rand(*size, generator=None, out=None, dtype=None, device=None, requires_grad=False, **named):
+    """Tensor of numbers drawn evenly from 0 (included) to 1 (not included)."""
+    return _drawn("rand", _uniform, size, named, generator, out, dtype, device, requires_grad)
+
+
+def randn(*size, generator=None, out=None, dtype=None, device=None, requires_grad=False, **named):
+    """Tensor of numbers drawn from the normal distribution of mean 0 and variance 1.
+
+    A complex number has that variance in all: half of it in each part.
+    """
+    return _drawn("randn", _normal, size, named, generator, out, dtype, device, requires_grad)
+
+
+def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """`rand` with the shape and dtype of `input`."""
+    shape, dtype = like("rand_like", input, dtype, device)
+    return made(_real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype), requires_grad)
+
+
+def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """`randn` with the shape and dtype of `input`."""
+    shape, dtype = like("randn_like", input, dtype, device)
+    return made(_real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype), requires_grad)
+
+
+def _drawn(op, draw, size, named, generator, out, dtype, device, requires_grad):
+    check_device(device, op)
+    shape = as_size(op, size, named)
+    dtype = _dtype_or(dtype, out, get_default_dtype(), op)
+    array = _real_or_complex(op, draw, _source(generator, op), shape, dtype)
+    return made(array, requires_grad, op, out)
+
+
+def _real_or_complex(op, draw, source, shape, dtype):
+    if dtype.kind == "f":
+        # NumPy draws float32 and float64; float16 is rounded from float32.
+        drawn = np.float64 if dtype.itemsize == 8 else np.float32
+        return np.asarray(draw(source, shape, drawn)).astype(dtype, copy=False)
+    if dtype.kind != "c":
+        raise RuntimeError(f"{op}() draws floating-point or complex numbers, not {dtype.name}; see randint()")
+    part = np.dtype(f"f{dtype.itemsize // 2}")
+    array = draw(source, (*shape, 2), part).view(dtype).reshape(shape)
+    return array if draw is _uniform else array * dtype.type(0.5**0.5)
+
+
+def _uniform(source, shape, dtype):
+    return source.random(shape, dtype)
+
+
+def _normal(source, shape, dtype):
+    return source.standard_normal(shape, dtype)
+
+
+def randint(*bounds, size=None, low=None, high=None, generator=None, out=None, dtype=None, device=None,
+            requires_grad=False):  # fmt: skip
+    """Tensor of integers drawn evenly from `low` (included, 0 if not given) to `high` (not included).
+
+    Called as ``randint(high, size)`` or ``randint(low, high, size)``.
+    """
+    check_device(device, "randint")
+    low, high, size = _integer_range("randint", bounds, low, high, size)
+    shape = as_size("randint", (size,), {}, one_number=False)
+    dtype = _dtype_or(dtype, out, int64, "randint")
+    return made(_integers("randint", generator, low, high, shape, dtype), requires_grad, "randint", out)
+
+
+def randint_like(input, *bounds, low=None, high=None, generator=None, dtype=None, device=None, requires_grad=False):
+    """`randint` with the shape and dtype of `input`: ``randint_like(input, high)`` or ``(input, low, high)``."""
+    shape, dtype = like("randint_like", input, dtype, device)
+    low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
+    return made(_integers("randint_like", generator, low, high, shape, dtype), requires_grad)
+
+
+def _integer_range(op, bounds, low, high, size):
+    """Sort out ``(high, size)``, ``(low, high, size)`` and the same by keyword."""
+    given = {"low": low, "high": high, "size": size}
+    free = [name for name, value in given.items() if value is None]
+    if len(bounds) == len(free) - 1 and "low" in free:
+        free.remove("low")
+    if len(bounds) != len(free):
+        raise TypeError(f"{op}() takes (high, size) or (low, high, size)")
+    given.update(zip(free, bounds, strict=True))
+    try:
+        return operator.index(given["low"] or 0), operator.index(given["high"]), given["size"]
+    except TypeError:
+        raise TypeError(f"{op}(): 'low' and 'high' must be int, got {given['low']!r} and {given['high']!r}") from None
+
+
+def _integers(op, generator, low, high, shape, dtype):
+    if low >= high:
+        raise RuntimeError(f"{op}(): expects 'low' to be less than 'high', but got low={low} >= high={high}")
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if low < limits.min or high - 1 > limits.max:
+            raise RuntimeError(f"{op}(): numbers from {low} to {high - 1} do not fit in {dtype.name}")
+    elif dtype == bool_ and (low < 0 or high > 2):
+        raise RuntimeError(f"{op}(): numbers from {low} to {high - 1} do not fit in bool")
+    drawn = dtype if dtype.kind in "iu" else int64
+    try:
+        array = _source(generator, op).integers(low, high, shape, drawn)
+    except ValueError as error:
+        raise RuntimeError(f"{op}(): {error}") from None
+    return np.asarray(array).astype(dtype, copy=False)
+
+
+def randperm(n, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+    """The integers from 0 to `n` - 1 in random order."""
+    check_device(device, "randperm")
+    count = as_count("randperm", "n", n)
+    dtype = _dtype_or(dtype, out, int64, "randperm")
+    array = _source(generator, "randperm").permutation(count).astype(dtype, copy=False)
+    return made(array, requires_grad, "randperm", out)
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+    """Tensor of numbers drawn from normal distributions.
+
+    Parameters
+    ----------
+    mean, std : float or Tensor
+        Mean and standard deviation, one for all elements or one for each.
+    size : tuple of int
+        Shape of the result; needed when both are numbers, not allowed otherwise.
+    """
+    check_device(device, "normal")
+    means, deviations = _values(mean), _values(std)
+    if np.any(deviations < 0):
+        raise RuntimeError(f"normal(): expects std >= 0.0, but found std {deviations.min()}")
+    shape = _normal_shape(means, deviations, size)
+    dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
+    array = _real_or_complex("normal", _normal, _source(generator, "normal"), shape, dtype) * deviations + means
+    return made(np.asarray(array).astype(dtype, copy=False), requires_grad, "normal", out)
+
+
+def _values(value):
+    return np.asarray(value.numpy(force=True) if isinstance(value, TensorBase) else value)
+
+
+def _normal_shape(means, deviations, size):
+    if size is not None:
+        if means.ndim or deviations.ndim:
+            raise TypeError("normal(): 'size' is for means and deviations that are numbers; here they have a shape")
+        return as_size("normal", (size,), {}, one_number=False)
+    try:
+        return np.broadcast_shapes(means.shape, deviations.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"normal(): the shapes of mean {means.shape} and std {deviations.shape} do not broadcast"
+        ) from None
+
+
+def _floating_dtype(*values):
+    found = [value.dtype for value in values if isinstance(value, TensorBase) and value.dtype.kind in "fc"]
+    return found[0] if found else get_default_dtype()
+
+
+def bernoulli(input, *, generator=None, out=None):
+    """Zeros and ones; the values of `input` are the probabilities of a one."""
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    chances = input.numpy(force=True)
+    if chances.dtype.kind != "f":
+        raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")
+    if not np.all((chances >= 0) & (chances <= 1)):
+        raise RuntimeError("bernoulli(): every probability must be from 0 to 1")
+    drawn = np.asarray(_source(generator, "bernoulli").random(chances.shape) < chances)
+    return made(drawn.astype(chances.dtype), False, "bernoulli", out)
+
+
+def _source(generator, op) -> np.random.Generator:
+    if generator is None:
+        return default_generator.numpy
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{op}(): argument 'generator' must be Generator, not {type(generator).__name__}")
+    return generator.numpy
+
+
+def _dtype_or(dtype, out, default, op):
+    if dtype is not None:
+        return as_dtype(dtype, op)
+    return default if out is None else out.dtype
