@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -37,7 +38,9 @@ class Callee:
 class Callees:
     """All callees of a table."""
 
-    def __init__(self, ops: Iterable[Callee]) -> None:
+    def __init__(self, ops: Iterable[Callee], broken: AbstractSet[str] = frozenset()) -> None:
+        # Names of ops and special methods whose entries are wrong: what they take is not known.
+        self.broken = broken
         self._by_base: dict[str, list[Callee]] = {}
         self._by_operator: dict[str, list[Callee]] = {}
         self._by_entry: dict[str, Callee] = {}

@@ -59,6 +59,10 @@ class Problem(Exception):
         super().__init__(problem)
 
 
+class Consequence(Problem):
+    """A problem that would not exist without another one, which has been reported."""
+
+
 class Collector:
     """Gathers the mistakes of a run, so that the author sees all of them at once."""
 

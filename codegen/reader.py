@@ -49,6 +49,7 @@ class RawEntry:
     operators: tuple[tuple[RawText, RawText], ...]  # kind, special method
     samples: tuple[tuple[tuple[RawText, RawText], ...], ...]
     formulas: tuple[tuple[RawText, RawText], ...]  # input(s), formula
+    keys: frozenset[str]  # all that the entry has
 
     @property
     def base(self) -> str:
@@ -127,6 +128,7 @@ class _Reader:
             else (),
             samples=self.samples(keys["samples"], op) if "samples" in keys else (),
             formulas=self.formulas(pairs, op),
+            keys=frozenset(keys),
         )
 
     def op_of(self, node: yaml.Node) -> str:

@@ -23,7 +23,7 @@ from .callees import (
     literal,
     wider,
 )
-from .errors import Problem, did_you_mean, hint_from
+from .errors import Consequence, Problem, did_you_mean, hint_from
 from .formula import (
     Attribute,
     AttributeOf,
@@ -191,6 +191,7 @@ class Resolver:
         reflected: str = "",
     ) -> Operator:
         """An operator with a tensor: the first op that takes the operands, else the swapped ones."""
+        self._forgive_broken(method)
         reasons: list[str] = []
         attempts = [(method, operands), (mirrored, operands[::-1]), (reflected, operands[::-1])]
         for name, arguments in attempts:
@@ -310,7 +311,7 @@ class Resolver:
         if test.type != BOOL:
             hint = "Select element by element with where(test, a, b)." if _has_tensor(test) else ""
             raise Problem(f"tests {test.type}, which is no bool", node.test.col_offset, hint)
-        return Conditional(_joined(node, body, orelse), test, body, orelse)
+        return Conditional(_joined(node.col_offset, body, orelse), test, body, orelse)
 
     def _select(self, test: Expr, body: Expr, orelse: Expr) -> Conditional:
         """An elementwise choice; without an op `where` only a loop can compute it."""
@@ -341,7 +342,7 @@ class Resolver:
         positional, keywords = self._arguments(node)
         return (
             self._expect_count(node.func.id, positional)
-            or self._expect_choice(node.func.id, positional)
+            or self._expect_choice(node.func.id, node.func.col_offset, positional)
             or self._apply(node.func.id, node.func.col_offset, positional, keywords)
         )
 
@@ -372,7 +373,9 @@ class Resolver:
             return Attribute(INT, value.name, "count")
         return AttributeOf(INT, value, "count")
 
-    def _expect_choice(self, function: str, positional: list[Expr]) -> Expr | None:
+    def _expect_choice(
+        self, function: str, offset: int, positional: list[Expr]
+    ) -> Expr | None:
         """``where(number == 0, a, b)`` chooses one of two values as a whole.
 
         It arises where an argument of a formula became a number. A loop reads the three parts; the
@@ -382,14 +385,15 @@ class Resolver:
             return None
         test, body, orelse = positional
         if not (_has_tensor(body) or _has_tensor(orelse)):
-            return None
-        call = self._apply(function, 0, positional, {})
+            return Conditional(_joined(offset, body, orelse), test, body, orelse)
+        call = self._apply(function, offset, positional, {})
         return Conditional(TENSOR, test, body, orelse, call.c_entry, call.family, call.arguments)
 
     def _apply(
         self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]
     ) -> Call:
         candidates = self._candidates(function)
+        self._forgive_broken(function)
         if not candidates:
             names = [n for n in self.callees.names if n.isidentifier()]
             hint = did_you_mean(function, names)
@@ -403,6 +407,10 @@ class Resolver:
                 continue
             return Call(callee.result, function, callee.c_entry, callee.family, bound)
         raise _no_callee(function, offset, candidates, reasons, positional, keywords)
+
+    def _forgive_broken(self, name: str) -> None:
+        if name in self.callees.broken:
+            raise Consequence(f"uses {name}, whose entry is wrong")
 
     def _candidates(self, function: str) -> list[Callee]:
         """Ops, then helpers; in a pointwise forward also loop functions, instead of the op itself."""
@@ -585,7 +593,7 @@ def _tested(test: Expr, holds: bool) -> tuple[str, ...]:
     return ()
 
 
-def _joined(node: ast.IfExp, body: Expr, orelse: Expr) -> Type:
+def _joined(offset: int, body: Expr, orelse: Expr) -> Type:
     """The type of both branches together."""
     left, right = body.type.plain, orelse.type.plain
     optional = left.optional or right.optional or "None" in (left.name, right.name)
@@ -599,7 +607,45 @@ def _joined(node: ast.IfExp, body: Expr, orelse: Expr) -> Type:
         return replace(left, optional=optional)
     if expect_conversion(body, right) or expect_conversion(orelse, left):
         return right if expect_conversion(body, right) else left
-    raise Problem(f"gives {left} or {right}: the two sides of 'if' differ", node.col_offset)
+    raise Problem(f"gives {left} or {right}: the two sides of 'if' differ", offset)
+
+
+# ---- what a whole formula must give
+
+
+def expect_returns(expr: Expr, returns: tuple[Type, ...]) -> None:
+    """Raise a `Problem` unless the expression gives what a composite op returns."""
+    if len(returns) == 1:
+        if expect_conversion(expr, returns[0]) is None:
+            raise Problem(f"forward gives {expr.type.plain}, but the op returns {returns[0]}")
+    elif isinstance(expr, TupleExpr):
+        if len(expr.items) != len(returns):
+            raise Problem(f"forward gives {len(expr.items)} results, but the op returns {len(returns)}")
+        for item, returned in zip(expr.items, returns, strict=True):
+            expect_returns(item, (returned,))
+    elif not expr.type.is_tensor_list:
+        raise Problem(f"forward gives {expr.type.plain}, but the op returns {len(returns)} results")
+
+
+def gives_gradient(expr: Expr, inputs: list[Type]) -> str:
+    """Why the expression is no gradient of these inputs, or ""."""
+    if len(inputs) == 1:
+        return _why_no_gradient(expr, inputs[0])
+    if not isinstance(expr, TupleExpr):
+        return "" if expr.type.is_tensor_list else f"gives {expr.type.plain}, but a tuple is wanted"
+    if len(expr.items) != len(inputs):
+        return f"gives {len(expr.items)} gradients for {len(inputs)} inputs"
+    reasons = (_why_no_gradient(e, t) for e, t in zip(expr.items, inputs, strict=True))
+    return next(filter(None, reasons), "")
+
+
+def _why_no_gradient(expr: Expr, declared: Type) -> str:
+    """A gradient may be None: then there is none."""
+    wanted = TENSORS if declared.is_list else TENSOR
+    given = expr.type.plain.required
+    if given == wanted or given.name == "None":
+        return ""
+    return f"gives {expr.type.plain}, but a gradient of {declared.plain} is a {wanted}"
 
 
 # ---- can it be one loop

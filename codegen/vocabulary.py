@@ -86,14 +86,14 @@ HELPERS: Mapping[str, str] = MappingProxyType(
             clamp_open(Tensor self, object min, object max) -> Tensor
             conj.number(Scalar self) -> Scalar
             cos.number(Scalar self) -> Scalar
-            div_backward_other(Tensor grad_, Tensor other, Tensor result_, str? mode) -> Tensor
-            div_backward_self(Tensor grad_, Tensor|Scalar other, str? mode) -> Tensor
+            div_backward_other(Tensor gradient, Tensor other, Tensor value, str? mode) -> Tensor
+            div_backward_self(Tensor gradient, Tensor|Scalar other, str? mode) -> Tensor
             exp.number(Scalar self) -> Scalar
             is_tanh(str approximate) -> bool
             log.number(Scalar self) -> Scalar
-            pow_backward_exponent(Tensor grad_, Tensor|Scalar self, Tensor exponent, Tensor result_) -> Tensor
+            pow_backward_exponent(Tensor gradient, Tensor|Scalar self, Tensor exponent, Tensor value) -> Tensor
             real.number(Scalar self) -> Scalar
-            sgn_backward(Tensor grad_, Tensor self, Tensor result_) -> Tensor
+            sgn_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor
             sin.number(Scalar self) -> Scalar
             sqrt.number(Scalar self) -> Scalar
             where.number(bool condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor

@@ -1,0 +1,220 @@
+"""The node of an op: its gradients, and what it must keep for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .checking import Context, Resolved
+from .declare import Declaration, RawFormula
+from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
+from .model import Backward, Gradient_, SavedTensor, SavedValue
+from .resolve import TENSOR, TENSORS, Scope, gives_gradient, why_not_loop
+from .schema import Signature, Type
+
+
+@dataclass(frozen=True)
+class BackwardBuilder:
+    """Builds the node of one variant."""
+
+    declaration: Declaration
+    index: int  # of the variant
+    number: int  # of the entry among those of its base: MulBackward0
+    context: Context
+
+    @property
+    def signature(self) -> Signature:
+        return self.declaration.expanded[self.index][0]
+
+    def expect_backward(self) -> Backward | None:
+        """The node; None when the variant has none, or after a mistake (which has been reported)."""
+        formulas = [f for f in map(self.for_variant, self.declaration.formulas) if f is not None]
+        if not formulas:
+            return None
+        gradients = self.gradients(formulas)
+        if gradients is None:
+            return None
+        return self.backward(gradients)
+
+    def backward(self, gradients: tuple[Gradient_, ...]) -> Backward:
+        values = tuple(self.values(gradients))
+        return Backward(
+            class_name=f"{self.declaration.camel_case}{self.kinds}Backward{self.number}",
+            node_name=f"{self.declaration.camel_case}Backward{self.number}",
+            gradients=gradients,
+            differentiable_inputs=self.edges([g.inputs for g in gradients]),
+            saved=tuple(self.tensors(gradients)),
+            values=values,
+            saved_lists=tuple(self.lists(gradients, len(values))),
+        )
+
+    @property
+    def kinds(self) -> str:
+        """Tells the classes of an entry's variants apart; the all-tensor one needs no mark."""
+        kinds = self.declaration.expanded[self.index][1]
+        return "".join(kind.capitalize() for kind in kinds) if "scalar" in kinds else ""
+
+    # -- gradients
+
+    def for_variant(self, formula: RawFormula) -> RawFormula | None:
+        """The formula without inputs that are numbers here; None when nothing is left."""
+        numbers = self.declaration.scalar_positions(self.index)
+        inputs = tuple(name for name in formula.inputs if name not in numbers)
+        return RawFormula(inputs, formula.text) if inputs else None
+
+    def edges(self, inputs: list[tuple[str, ...]]) -> tuple[str, ...]:
+        """Differentiable inputs in the order of the signature."""
+        wanted = {name for names in inputs for name in names}
+        return tuple(a.name for a in self.signature.arguments if a.name in wanted)
+
+    def gradients(self, formulas: list[RawFormula]) -> tuple[Gradient_, ...] | None:
+        resolved = [(formula, self.resolve(formula)) for formula in formulas]
+        self.verify_spellings(resolved)
+        edges = self.edges([formula.inputs for formula in formulas])
+        found = [
+            Gradient_(raw.inputs, formula, tuple(edges.index(name) for name in raw.inputs))
+            for raw, result in resolved
+            if result is not None and (formula := self.expect_formula(raw, result)) is not None
+        ]
+        if len(found) < len(formulas):
+            return None
+        return tuple(sorted(found, key=lambda gradient: gradient.edges))
+
+    def resolve(self, formula: RawFormula) -> Resolved | None:
+        return self.context.expect_expr(
+            formula.text, self.scope(), self.declaration.base, self.subject(formula)
+        )
+
+    def subject(self, formula: RawFormula) -> str:
+        numbers = self.declaration.scalar_positions(self.index)
+        if not numbers:
+            return formula.subject
+        names = " and ".join(repr(name) for name in numbers)
+        return f"{formula.subject}, where {names} {'is a number' if len(numbers) == 1 else 'are numbers'},"
+
+    def expect_formula(self, raw: RawFormula, resolved: Resolved) -> Formula | None:
+        expr = self.parts_for(raw, resolved.expr)
+        types = [self.signature.argument(name).type for name in raw.inputs]
+        reason = gives_gradient(expr, types) or self.why_not_saved(expr)
+        if reason:
+            self.error(raw, f"{self.subject(raw)} {reason}")
+            return None
+        position = raw.text.position
+        return Formula(raw.text.text, position.line, position.column, expr, self.is_loop(expr))
+
+    def parts_for(self, raw: RawFormula, expr: Expr) -> Expr:
+        """Of a joint tuple, the parts of the inputs that are tensors here."""
+        written = next(f for f in self.declaration.formulas if f.text is raw.text).inputs
+        if len(written) == len(raw.inputs) or not isinstance(expr, TupleExpr):
+            return expr
+        items = [e for name, e in zip(written, expr.items, strict=False) if name in raw.inputs]
+        return items[0] if len(items) == 1 else TupleExpr(expr.type, tuple(items))
+
+    def is_loop(self, expr: Expr) -> bool:
+        """Elementwise throughout, over tensors that all broadcast to the shape of the result."""
+        forward = self.declaration.forward
+        elementwise = forward is not None and forward.kind in ("ufunc", "pointwise")
+        return elementwise and not why_not_loop(expr, self.context.callees)
+
+    def why_not_saved(self, expr: Expr) -> str:
+        outputs = dict(zip(self.signature.output_names, self.signature.returns, strict=True))
+        for part in expr.walk():
+            if isinstance(part, Name) and part.name in outputs and part.type.is_tensor_list:
+                return f"reads '{part.name}', a list of results, which a node cannot keep"
+        return ""
+
+    def verify_spellings(self, resolved: list[tuple[RawFormula, Resolved | None]]) -> None:
+        """`grad` and `grads` in one entry: the author has two ideas of how many results there are."""
+        first: str = ""
+        for raw, result in resolved:
+            spellings = sorted(result.spellings) if result else []
+            for spelling in spellings:
+                if first and (first == "grad") != (spelling == "grad"):
+                    problem = f"{raw.subject} mixes '{spelling}' with '{first}'"
+                    self.error(raw, problem, "Use one of the two throughout the entry.")
+                first = first or spelling
+
+    def error(self, raw: RawFormula, problem: str, hint: str = "") -> None:
+        self.context.error(raw.text, 0, self.declaration.base, problem, hint)
+
+    # -- names
+
+    def scope(self) -> Scope:
+        outputs = self.declaration.output_differentiability
+        return Scope(
+            variables=dict(self.variables()),
+            differentiable_outputs=outputs,
+            returns_list=self.signature.returns[0].type.is_tensor_list,
+            multi_returns=self.context.multi_returns,
+        )
+
+    def variables(self) -> Iterator[tuple[str, Expr]]:
+        for argument in self.signature.arguments:
+            yield argument.name, Name(argument.type.plain, argument.name)
+        for name, returned in zip(self.signature.output_names, self.signature.returns, strict=True):
+            yield name, Name(returned.type.plain, name)
+        yield from self.gradient_variables()
+
+    def gradient_variables(self) -> Iterator[tuple[str, Expr]]:
+        """`grad` is the gradient of the one differentiable result; with several it means nothing."""
+        yield "grads", Gradients(TENSORS)
+        if self.signature.returns[0].type.is_tensor_list:
+            return
+        wanted = [i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted]
+        if len(wanted) == 1:
+            yield "grad", Gradient(TENSOR, wanted[0])
+        for i in wanted:
+            if self.signature.returns[i].name:
+                yield f"grad_{self.signature.returns[i].name}", Gradient(TENSOR, i)
+
+    # -- what is kept, in the order of the signature: arguments, then results
+
+    def tensors(self, gradients: tuple[Gradient_, ...]) -> Iterator[SavedTensor]:
+        slot = 0
+        for name, is_output, kind in self.tensor_names():
+            needed_by = _readers(gradients, name)
+            if needed_by and kind.is_tensor:
+                yield SavedTensor(name, slot, is_output, False, kind.optional, needed_by)
+                slot += 1
+
+    def lists(self, gradients: tuple[Gradient_, ...], slot: int) -> Iterator[SavedTensor]:
+        for name, is_output, kind in self.tensor_names():
+            needed_by = _readers(gradients, name)
+            if needed_by and kind.is_tensor_list:
+                yield SavedTensor(name, slot, is_output, True, kind.optional, needed_by)
+                slot += 1
+
+    def tensor_names(self) -> list[tuple[str, bool, Type]]:
+        arguments = [(a.name, False, a.type) for a in self.signature.arguments]
+        results = zip(self.signature.output_names, self.signature.returns, strict=True)
+        return arguments + [(name, True, returned.type) for name, returned in results]
+
+    def values(self, gradients: tuple[Gradient_, ...]) -> Iterator[SavedValue]:
+        """Arguments that are no tensors, and attributes of those that are."""
+        slot = 0
+        for name, _, kind in self.tensor_names():
+            needed_by = _readers(gradients, name)
+            if needed_by and not kind.is_differentiable:
+                yield SavedValue(name, slot, None, None, needed_by)
+                slot += 1
+            for attribute in _attributes(gradients, name):
+                readers = _attribute_readers(gradients, attribute)
+                yield SavedValue(attribute.saved_name, slot, name, attribute.attribute, readers)
+                slot += 1
+
+
+def _readers(gradients: tuple[Gradient_, ...], name: str) -> tuple[int, ...]:
+    return tuple(i for i, gradient in enumerate(gradients) if name in gradient.formula.uses)
+
+
+def _attributes(gradients: tuple[Gradient_, ...], owner: str) -> list[Attribute]:
+    """Attributes of one tensor, each once, in the order in which formulas read them."""
+    parts = (part for gradient in gradients for part in gradient.formula.expr.walk())
+    return list(dict.fromkeys(p for p in parts if isinstance(p, Attribute) and p.owner == owner))
+
+
+def _attribute_readers(
+    gradients: tuple[Gradient_, ...], attribute: Attribute
+) -> tuple[int, ...]:
+    wanted = (attribute.owner, attribute.attribute)
+    return tuple(i for i, g in enumerate(gradients) if wanted in g.formula.attributes)

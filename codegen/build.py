@@ -1,0 +1,190 @@
+"""Raw entries -> the frozen, verified table.
+
+Two passes. The first understands every signature, so that formulas may call ops declared later. The
+second resolves the formulas and decides what each node keeps. Mistakes are collected over all
+entries and raised together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from .backward import BackwardBuilder
+from .callees import Callee, Callees, intrinsics
+from .checking import Context
+from .declare import Declaration, declare, faces
+from .errors import Collector
+from .forward import expect_forward
+from .model import Op, Table, Variant
+from .reader import RawEntry, read
+from .vocabulary import LOOP_UFUNCS, scan_functions
+
+
+def load_table(
+    source: Path | str, *, file: str = "", functions: Mapping[str, str] | None = None
+) -> Table:
+    """Read, check and build a table of ops.
+
+    Parameters
+    ----------
+    source : Path or str
+        The file, or its text.
+    file : str
+        Name of the file in messages; by default that of `source`.
+    functions : mapping, optional
+        Array functions that ``array(...)`` may call: name -> module. By default those of
+        ``runtime/functions`` beside the file.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    SpecErrors
+        With every mistake of the table.
+    """
+    if isinstance(source, str):
+        return _build(source, file or "derivatives.yaml", functions or {})
+    if functions is None:
+        functions = scan_functions(source.parent / "runtime" / "functions")
+    return _build(source.read_text(encoding="utf-8"), file or source.name, functions)
+
+
+def _build(text: str, file: str, functions: Mapping[str, str]) -> Table:
+    errors = Collector(file)
+    entries = read(text, errors)
+    declarations = [d for entry in entries if (d := declare(entry, errors)) is not None]
+    _verify_unique_entries(declarations, errors)
+    _verify_unique_faces(declarations, errors)
+    context = _context(entries, declarations, functions, errors)
+    numbers = _node_numbers(declarations)
+    variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
+    errors.raise_if_any()
+    return _table(file, [d.op(v) for d, v in zip(declarations, variants, strict=True)])
+
+
+def _table(file: str, ops: list[Op]) -> Table:
+    by_base: dict[str, tuple[Op, ...]] = {}
+    for op in ops:
+        by_base[op.base] = (*by_base.get(op.base, ()), op)
+    return Table(file, tuple(ops), by_base, tuple(dict.fromkeys(op.family for op in ops)))
+
+
+# ---- what only the whole table can tell
+
+
+def _verify_unique_entries(declarations: list[Declaration], errors: Collector) -> None:
+    """No schema and no C entry is declared twice."""
+    schemas: dict[str, Declaration] = {}
+    owners: dict[str, Declaration] = {}
+    for declaration in declarations:
+        name = declaration.signature.full_name
+        first = schemas.setdefault(name, declaration)
+        if first is not declaration:
+            problem = f"'{name}' was already declared at line {first.position.line}"
+            hint = "Tell them apart by an overload name: base.overload(...)."
+            errors.add(declaration.position, declaration.base, problem, hint)
+            continue
+        for c_entry in declaration.c_entries:
+            owner = owners.setdefault(c_entry, declaration)
+            if owner is not declaration:
+                problem = f"its C entry {c_entry} is also that of {owner.signature.full_name}"
+                errors.add(declaration.position, declaration.base, problem)
+
+
+def _verify_unique_faces(declarations: list[Declaration], errors: Collector) -> None:
+    """A special method or an alias leads to the entries of one base only."""
+    owners = {declaration.base: declaration.base for declaration in declarations}
+    for declaration in declarations:
+        for name in faces(declaration):
+            owner = owners.setdefault(name.text, declaration.base)
+            if owner != declaration.base or name.text == owner:
+                problem = f"'{name.text}' is already a name of {owner}"
+                errors.add(name.position, declaration.base, problem)
+
+
+def _node_numbers(declarations: list[Declaration]) -> dict[int, int]:
+    """Position of an entry -> its number among the nodes of the same name, in file order."""
+    seen: Counter[str] = Counter()
+    numbers: dict[int, int] = {}
+    for i, declaration in enumerate(declarations):
+        if declaration.has_node:
+            numbers[i] = seen[declaration.camel_case]
+            seen[declaration.camel_case] += 1
+    return numbers
+
+
+def _context(
+    entries: tuple[RawEntry, ...],
+    declarations: list[Declaration],
+    functions: Mapping[str, str],
+    errors: Collector,
+) -> Context:
+    declared = {declaration.entry.position for declaration in declarations}
+    broken = [entry for entry in entries if entry.position not in declared]
+    callees = Callees(
+        (callee for declaration in declarations for callee in _callees(declaration)),
+        broken={e.base for e in broken} | {m.text for e in broken for _, m in e.operators},
+    )
+    return Context(callees, _multi_returns(declarations), functions, errors)
+
+
+def _callees(declaration: Declaration) -> list[Callee]:
+    loops = _loops(declaration)
+    return [
+        Callee(signature, c_entry, declaration.entry.family, loops, declaration.operators)
+        for (signature, _), c_entry in zip(declaration.expanded, declaration.c_entries, strict=True)
+    ]
+
+
+def _loops(declaration: Declaration) -> bool:
+    """Can the op stand in a C loop: what its own entry says, or what the emitter knows."""
+    forward = declaration.forward
+    if forward is None or declaration.base in intrinsics():
+        return True
+    if forward.kind == "ufunc":
+        return forward.text.strip() in LOOP_UFUNCS
+    return forward.kind == "pointwise"
+
+
+def _multi_returns(declarations: list[Declaration]) -> dict[str, tuple[str, ...]]:
+    return {
+        c_entry: declaration.signature.output_names
+        for declaration in declarations
+        if len(declaration.signature.returns) > 1
+        for c_entry in declaration.c_entries
+    }
+
+
+# ---- variants
+
+
+def _variants(declaration: Declaration, number: int, context: Context) -> tuple[Variant, ...]:
+    """The variants of an entry that have no mistake."""
+    indices = range(len(declaration.expanded))
+    found = [_expect_variant(declaration, i, number, context) for i in indices]
+    return tuple(variant for variant in found if variant is not None)
+
+
+def _expect_variant(
+    declaration: Declaration, index: int, number: int, context: Context
+) -> Variant | None:
+    signature = declaration.expanded[index][0]
+    forward = expect_forward(declaration, signature, context)
+    backward = BackwardBuilder(declaration, index, number, context).expect_backward()
+    if forward is None:
+        return None
+    returned = signature.returns[0].type
+    is_view = bool(returned.alias) and not returned.written
+    return Variant(
+        c_entry=declaration.c_entries[index],
+        signature=signature,
+        forward=forward,
+        backward=backward,
+        is_view=is_view,
+        multi_view=is_view and returned.is_list,
+        scalar_positions=declaration.scalar_positions(index),
+    )

@@ -1,0 +1,398 @@
+"""What an entry says apart from its formulas: signature, faces, samples. First pass of the build."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast, get_args
+
+from .callees import entry_name, expand
+from .errors import Collector, Position, Problem, did_you_mean, hint_from
+from .model import FORMS, ForwardKind, Op, Variant
+from .reader import KEYS, RawEntry, RawText
+from .schema import Argument, Signature
+from .vocabulary import OPERATORS
+
+FORWARD_KINDS: tuple[str, ...] = get_args(ForwardKind)
+NON_DIFFERENTIABLE = "non_differentiable"
+
+Sample = tuple[tuple[RawText, RawText], ...]
+
+
+@dataclass(frozen=True)
+class RawFormula:
+    """A formula as the entry writes it: ``self, other: f(grad)``."""
+
+    inputs: tuple[str, ...]
+    text: RawText
+
+    @property
+    def subject(self) -> str:
+        """How messages call it."""
+        return f"formula for {' and '.join(repr(name) for name in self.inputs)}"
+
+
+@dataclass(frozen=True)
+class RawForward:
+    """``kind(text)``; `start` is where `text` begins in `raw`."""
+
+    kind: ForwardKind
+    raw: RawText
+    start: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """An entry whose schema parses. The rest may still be wrong: errors know."""
+
+    entry: RawEntry
+    signature: Signature
+    expanded: tuple[tuple[Signature, tuple[str, ...]], ...]  # variants, kinds of their unions
+    forward: RawForward | None
+    formulas: tuple[RawFormula, ...]
+    non_differentiable: frozenset[str]  # inputs that the entry says have no gradient
+    output_differentiability: tuple[bool, ...]
+    forms: frozenset[str]
+    supports_complex: bool
+    samples: tuple[dict[str, str], ...] = field(hash=False)
+
+    @property
+    def base(self) -> str:
+        return self.signature.base
+
+    @property
+    def position(self) -> Position:
+        return self.entry.name.position
+
+    @property
+    def nondifferentiable(self) -> str:
+        return self.entry.expect_text("nondifferentiable") or ""
+
+    @property
+    def has_node(self) -> bool:
+        return bool(self.formulas)
+
+    @property
+    def camel_case(self) -> str:
+        """``log_softmax`` -> ``LogSoftmax``; an op that changes its argument is named as without."""
+        parts = self.base.strip("_").split("_")
+        return "".join(part[:1].upper() + part[1:] for part in parts)
+
+    @property
+    def operators(self) -> tuple[tuple[str, str], ...]:
+        return tuple((method.text, kind.text) for kind, method in self.entry.operators)
+
+    @property
+    def aliases(self) -> tuple[RawText, ...]:
+        return self.entry.lists.get("aliases", ())
+
+    @property
+    def c_entries(self) -> tuple[str, ...]:
+        return tuple(f"op_{entry_name(s, *kinds)}" for s, kinds in self.expanded)
+
+    def scalar_positions(self, index: int) -> tuple[str, ...]:
+        """Union arguments that are numbers in this variant."""
+        unions = (a.name for a in self.signature.arguments if a.type.union_scalar)
+        kinds = self.expanded[index][1]
+        return tuple(name for name, kind in zip(unions, kinds, strict=True) if kind == "scalar")
+
+    def op(self, variants: tuple[Variant, ...]) -> Op:
+        return Op(
+            family=self.entry.family,
+            line=self.position.line,
+            name=str(self.signature),
+            base=self.base,
+            overload=self.signature.overload,
+            signature=self.signature,
+            variants=variants,
+            forms=self.forms,
+            operators=self.operators,
+            variadic=self.entry.expect_text("variadic"),
+            aliases=tuple(alias.text for alias in self.aliases),
+            samples=self.samples,
+            doc=self.entry.expect_text("doc") or "",
+            supports_complex=self.supports_complex,
+            nondifferentiable=self.nondifferentiable,
+            output_differentiability=self.output_differentiability,
+        )
+
+
+def declare(entry: RawEntry, errors: Collector) -> Declaration | None:
+    """Understand an entry as far as it can be without the others; None when its schema is wrong."""
+    try:
+        signature = Signature.parse(entry.name.text)
+    except Problem as problem:
+        position = entry.name.position_of(problem.offset)
+        errors.add(position, entry.base, f"schema: {problem.problem}", problem.hint)
+        return None
+    return _Declarer(entry, signature, errors).declaration()
+
+
+class _Declarer:
+    """Checks one entry key by key."""
+
+    def __init__(self, entry: RawEntry, signature: Signature, errors: Collector) -> None:
+        self.entry = entry
+        self.signature = signature
+        self.errors = errors
+
+    def declaration(self) -> Declaration:
+        formulas, non_differentiable = self.formulas()
+        forward = self.forward()
+        outputs = self.output_differentiability()
+        self.verify_gradients(forward, formulas, non_differentiable, outputs)
+        self.verify_faces()
+        return Declaration(
+            entry=self.entry,
+            signature=self.signature,
+            expanded=tuple(expand(self.signature)),
+            forward=forward,
+            formulas=formulas,
+            non_differentiable=non_differentiable,
+            output_differentiability=outputs,
+            forms=self.forms(),
+            supports_complex=self.flag("complex", default=True),
+            samples=self.samples(),
+        )
+
+    def error(self, position: Position, problem: str, hint: str = "") -> None:
+        self.errors.add(position, self.signature.base, problem, hint)
+
+    # -- forward
+
+    def forward(self) -> RawForward | None:
+        raw = self.entry.texts.get("forward")
+        if raw is None:
+            self.error(self.entry.name.position, "has no 'forward'", self.kinds_hint())
+            return None
+        kind, bracket, rest = raw.text.partition("(")
+        if not bracket or not rest.endswith(")") or not kind.strip().isidentifier():
+            problem = f"forward is '{raw.text}', which is no kind(expression)"
+            self.error(raw.position, problem, self.kinds_hint())
+            return None
+        if kind.strip() not in FORWARD_KINDS:
+            hint = hint_from("Kinds", kind.strip(), FORWARD_KINDS)
+            self.error(raw.position, f"unknown kind of forward '{kind.strip()}'", hint)
+            return None
+        known = cast("ForwardKind", kind.strip())
+        return RawForward(known, raw, len(kind) + 1, rest[:-1])
+
+    @staticmethod
+    def kinds_hint() -> str:
+        return f"Kinds: {', '.join(f'{kind}(...)' for kind in FORWARD_KINDS)}."
+
+    # -- gradients
+
+    def formulas(self) -> tuple[tuple[RawFormula, ...], frozenset[str]]:
+        """Formulas, and the inputs that are said to have none."""
+        found: list[RawFormula] = []
+        without: set[str] = set()
+        owners: dict[str, int] = {}
+        for key, text in self.entry.formulas:
+            inputs = self.inputs(key, owners)
+            if text.text == NON_DIFFERENTIABLE:
+                without.update(inputs)
+            elif inputs:
+                found.append(RawFormula(inputs, text))
+        return tuple(found), frozenset(without)
+
+    def inputs(self, key: RawText, owners: dict[str, int]) -> tuple[str, ...]:
+        """The inputs that a key names, in its order."""
+        names = [name.strip() for name in key.text.split(",")]
+        if any(self.why_no_input(key, name) for name in names):
+            return ()
+        for name in names:
+            if name in owners:
+                problem = f"second formula for '{name}', the first is at line {owners[name]}"
+                self.error(key.position, problem)
+            owners.setdefault(name, key.position.line)
+        return tuple(names)
+
+    def why_no_input(self, key: RawText, name: str) -> bool:
+        """Report a name that cannot have a gradient."""
+        argument = self.signature.expect_argument(name)
+        if argument is None:
+            self.unknown_input(key, name)
+        elif not argument.type.is_differentiable:
+            problem = f"formula for '{name}', which is {argument.type}: only tensors have gradients"
+            self.error(key.position, problem)
+        else:
+            return False
+        return True
+
+    def unknown_input(self, key: RawText, name: str) -> None:
+        """Neither a key nor an argument: the nearer of the two decides what it was meant to be."""
+        arguments = [a.name for a in self.signature.arguments]
+        if did_you_mean(name, KEYS) and not did_you_mean(name, arguments):
+            self.error(key.position, f"unknown key '{name}'", did_you_mean(name, KEYS))
+            return
+        hint = hint_from("Arguments", name, arguments)
+        self.error(key.position, f"formula for '{name}', which is no argument", hint)
+
+    def output_differentiability(self) -> tuple[bool, ...]:
+        """Which results have a history. By default all tensors of an op that is differentiable."""
+        default = tuple(r.type.is_differentiable for r in self.signature.returns)
+        texts = self.entry.lists.get("output_differentiability")
+        if texts is None:
+            return default
+        if len(texts) != len(default):
+            problem = f"output_differentiability has {len(texts)} values for {len(default)} returns"
+            self.error(texts[0].position if texts else self.entry.position, problem)
+            return default
+        return tuple(self.truth(text, "output_differentiability", False) for text in texts)
+
+    def verify_gradients(
+        self,
+        forward: RawForward | None,
+        formulas: tuple[RawFormula, ...],
+        non_differentiable: frozenset[str],
+        outputs: tuple[bool, ...],
+    ) -> None:
+        """Every input has a formula, or the entry says why not."""
+        reason = self.why_no_formulas(forward, outputs)
+        for formula in formulas if reason else ():
+            self.error(formula.text.position, f"{formula.subject}, but {reason}")
+        given = {name for formula in formulas for name in formula.inputs} | non_differentiable
+        missing = [a for a in self.signature.tensor_arguments if a.name not in given]
+        if missing and not reason and forward is not None:
+            self.missing_formulas(missing)
+
+    def why_no_formulas(self, forward: RawForward | None, outputs: tuple[bool, ...]) -> str:
+        if forward is not None and forward.kind == "composite":
+            return "a composite op takes its gradient from its parts"
+        if "nondifferentiable" in self.entry.texts:
+            return "the entry says 'nondifferentiable'"
+        return "" if any(outputs) else "no result is differentiable"
+
+    def missing_formulas(self, missing: Sequence[Argument]) -> None:
+        names = " and ".join(f"'{a.name}'" for a in missing)
+        noun = "input" if len(missing) == 1 else "inputs"
+        self.error(
+            self.entry.name.position,
+            f"no formula for {noun} {names}",
+            f"Write one, or '{missing[0].name}: {NON_DIFFERENTIABLE}', "
+            "or 'nondifferentiable: why' for the whole op.",
+        )
+
+    # -- faces
+
+    def forms(self) -> frozenset[str]:
+        texts = self.entry.lists.get("variants")
+        if texts is None:
+            possible = {"function", "method"} - ({"method"} if self.why_not("method") else set())
+            return frozenset(possible)
+        return frozenset(text.text for text in texts if text.text in FORMS)
+
+    def verify_faces(self) -> None:
+        for text in self.entry.lists.get("variants", ()):
+            self.verify_form(text)
+        for kind, method in self.entry.operators:
+            self.verify_operator(kind, method)
+        for alias in self.entry.lists.get("aliases", ()):
+            if not alias.text.isidentifier():
+                self.error(alias.position, f"alias '{alias.text}' is no name")
+        self.verify_variadic()
+        if "doc" not in self.entry.texts:
+            self.error(self.entry.name.position, "has no 'doc'", "Say in a sentence what it computes.")
+
+    def verify_form(self, text: RawText) -> None:
+        if text.text not in FORMS:
+            hint = hint_from("Variants", text.text, FORMS)
+            self.error(text.position, f"unknown variant '{text.text}'", hint)
+            return
+        reason = self.why_not(text.text)
+        if reason:
+            self.error(text.position, f"variant '{text.text}' is not possible: {reason}")
+
+    def why_not(self, form: str) -> str:
+        """Why the op cannot have a form, or ""."""
+        receiver = self.signature.expect_argument("self")
+        if form == "function":
+            return ""
+        if form != "out" and (receiver is None or not receiver.type.is_tensor):
+            return "no tensor is called 'self'"
+        if form == "method":
+            return ""
+        if form == "property":
+            others = [a for a in self.signature.arguments if a.name != "self" and a.default is None]
+            return f"'{others[0].name}' has no default" if others else ""
+        return self.why_no_target()
+
+    def why_no_target(self) -> str:
+        """Why no given tensor can take the result: what in-place and out forms need."""
+        if len(self.signature.returns) > 1:
+            return "the op returns several things"
+        returned = self.signature.returns[0].type
+        if returned.written:
+            return "the op itself changes its argument"
+        if returned.alias:
+            return "the result is a view"
+        return "" if returned.is_tensor else f"the op returns {returned}"
+
+    def verify_operator(self, kind: RawText, method: RawText) -> None:
+        if kind.text not in OPERATORS:
+            hint = hint_from("Kinds", kind.text, OPERATORS)
+            self.error(kind.position, f"unknown kind of operator '{kind.text}'", hint)
+        elif method.text not in OPERATORS[kind.text]:
+            hint = did_you_mean(method.text, OPERATORS[kind.text])
+            self.error(method.position, f"'{method.text}' is no {kind.text} operator", hint)
+        elif kind.text == "inplace" and "inplace" not in self.forms():
+            hint = "Add 'inplace' to its variants."
+            self.error(method.position, f"'{method.text}' needs the in-place variant", hint)
+
+    def verify_variadic(self) -> None:
+        text = self.entry.texts.get("variadic")
+        if text is None:
+            return
+        argument = self.signature.expect_argument(text.text)
+        if argument is None:
+            names = [a.name for a in self.signature.arguments]
+            hint = hint_from("Arguments", text.text, names)
+            self.error(text.position, f"variadic '{text.text}' is no argument", hint)
+        elif not argument.type.is_list:
+            problem = f"variadic '{text.text}' is {argument.type}, which is no list"
+            self.error(text.position, problem)
+
+    # -- samples and small things
+
+    def samples(self) -> tuple[dict[str, str], ...]:
+        if not self.entry.samples and "samples" not in self.entry.keys:
+            self.error(self.entry.name.position, "has no 'samples'", "Nothing would test it.")
+        return tuple(self.sample(sample) for sample in self.entry.samples)
+
+    def sample(self, sample: Sample) -> dict[str, str]:
+        names = [a.name for a in self.signature.arguments]
+        for key, value in sample:
+            if key.text not in names:
+                hint = hint_from("Arguments", key.text, names)
+                self.error(key.position, f"sample for '{key.text}', which is no argument", hint)
+            self.verify_python(value, f"sample for '{key.text}'")
+        found = {key.text: value.text for key, value in sample}
+        required = [a.name for a in self.signature.arguments if a.default is None]
+        missing = [name for name in required if name not in found]
+        if missing and sample:
+            self.error(sample[0][0].position, f"sample has no value for '{missing[0]}'")
+        return found
+
+    def verify_python(self, value: RawText, subject: str) -> None:
+        try:
+            ast.parse(value.text, mode="eval")
+        except SyntaxError as error:
+            self.error(value.position, f"{subject} does not parse: {error.msg}")
+
+    def flag(self, key: str, default: bool) -> bool:
+        text = self.entry.texts.get(key)
+        return default if text is None else self.truth(text, key, default)
+
+    def truth(self, text: RawText, key: str, default: bool) -> bool:
+        if text.text not in ("true", "false"):
+            self.error(text.position, f"{key} is '{text.text}', which is neither true nor false")
+        return {"true": True, "false": False}.get(text.text, default)
+
+
+def faces(declaration: Declaration) -> Iterator[RawText]:
+    """The names outside of its own base under which an op is reached."""
+    yield from (method for _, method in declaration.entry.operators)
+    yield from declaration.aliases

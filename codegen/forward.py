@@ -1,0 +1,117 @@
+"""How an op computes its value: the text of ``forward:`` checked for one variant."""
+
+from __future__ import annotations
+
+import ast
+
+from .checking import Context
+from .declare import Declaration, RawForward
+from .errors import Problem, did_you_mean, hint_from
+from .formula import Expr, Formula, Name
+from .model import Forward
+from .resolve import TENSOR, Scope, expect_returns, parse, why_not_loop
+from .schema import Signature
+from .vocabulary import ARRAY_BUILTINS, UFUNCS
+
+
+def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:
+    """The forward of one variant; None after a mistake, which has been reported."""
+    raw = declaration.forward
+    if raw is None:
+        return None
+    build = {"ufunc": _ufunc, "pointwise": _tree, "composite": _tree, "array": _array}[raw.kind]
+    try:
+        return build(raw, declaration, signature, context)
+    except Problem as problem:
+        offset = raw.start + problem.offset
+        context.error(raw.raw, offset, declaration.base, problem.problem, problem.hint)
+        return None
+
+
+def _ufunc(
+    raw: RawForward, declaration: Declaration, signature: Signature, context: Context
+) -> Forward:
+    name = raw.text.strip()
+    if name not in UFUNCS:
+        raise Problem(f"forward names the ufunc '{name}', which is none", hint=did_you_mean(name, UFUNCS))
+    count = UFUNCS[name]
+    if len(signature.arguments) != count:
+        operands = f"{count} operand{'s' if count > 1 else ''}"
+        raise Problem(f"ufunc {name} takes {operands}, but the op has {len(signature.arguments)}")
+    wrong = [a for a in signature.arguments if str(a.type.plain) not in ("Tensor", "Scalar")]
+    if wrong:
+        raise Problem(f"ufunc {name} cannot take '{wrong[0].name}', which is {wrong[0].type}")
+    _require_one_tensor(signature, f"ufunc {name}")
+    return Forward("ufunc", raw.text, ufunc=name)
+
+
+def _require_one_tensor(signature: Signature, what: str) -> None:
+    returned = [r.type.plain for r in signature.returns]
+    if returned != [TENSOR]:
+        shown = ", ".join(map(str, returned))
+        raise Problem(f"{what} gives one Tensor, but the op returns {shown}")
+
+
+def _tree(
+    raw: RawForward, declaration: Declaration, signature: Signature, context: Context
+) -> Forward | None:
+    """``pointwise`` or ``composite``: an expression over ops."""
+    pointwise = raw.kind == "pointwise"
+    scope = Scope(
+        variables={a.name: Name(a.type.plain, a.name) for a in signature.arguments},
+        elementwise=pointwise,
+        own_base=declaration.base if pointwise else "",
+        multi_returns=context.multi_returns,
+    )
+    part = (raw.start, raw.text)
+    resolved = context.expect_expr(raw.raw, scope, declaration.base, "forward", part)
+    if resolved is None:
+        return None
+    if pointwise:
+        _verify_loop(resolved.expr, signature, context)
+    else:
+        expect_returns(resolved.expr, tuple(r.type.plain for r in signature.returns))
+    position = raw.raw.position_of(raw.start)
+    formula = Formula(raw.text, position.line, position.column, resolved.expr, pointwise)
+    return Forward(raw.kind, raw.text, formula=formula)
+
+
+def _verify_loop(expr: Expr, signature: Signature, context: Context) -> None:
+    _require_one_tensor(signature, "a loop")
+    reason = why_not_loop(expr, context.callees)
+    if reason:
+        raise Problem(f"forward is no loop: {reason}", hint="Write array(...) or composite(...).")
+    if expr.type.plain != TENSOR:
+        raise Problem(f"forward gives {expr.type}, which is no Tensor")
+
+
+def _array(
+    raw: RawForward, declaration: Declaration, signature: Signature, context: Context
+) -> Forward:
+    """An expression over ndarrays: only its names are checked, NumPy does the rest."""
+    try:
+        tree = parse(raw.text)
+    except Problem as problem:
+        raise Problem(f"forward {problem.problem}", problem.offset, problem.hint) from None
+    arguments = {a.name for a in signature.arguments}
+    local = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    read = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local]
+    known = arguments | {"np"} | ARRAY_BUILTINS | context.functions.keys()
+    for name in read:
+        if name.id not in known:
+            raise _unknown_array_name(name, arguments, context)
+    used = {n.id for n in read}
+    return Forward(
+        "array",
+        raw.text,
+        names=frozenset(used & arguments),
+        functions=tuple((n, context.functions[n]) for n in sorted(used - arguments) if n in context.functions),
+    )
+
+
+def _unknown_array_name(name: ast.Name, arguments: set[str], context: Context) -> Problem:
+    near = did_you_mean(name.id, [*arguments, "np", *context.functions])
+    hint = hint_from("Arguments", name.id, arguments)
+    hint = hint if "Did you mean" in hint else f"{hint} {near}".rstrip()
+    problem = f"forward uses '{name.id}', which is no argument and no function of runtime/functions"
+    return Problem(problem, name.col_offset, hint)
