@@ -112,9 +112,7 @@ class BackwardBuilder:
 
     def is_loop(self, expr: Expr) -> bool:
         """Elementwise throughout, over tensors that all broadcast to the shape of the result."""
-        forward = self.declaration.forward
-        elementwise = forward is not None and forward.kind in ("ufunc", "pointwise")
-        return elementwise and not why_not_loop(expr, self.context.callees)
+        return self.declaration.is_elementwise and not why_not_loop(expr, self.context.callees)
 
     def why_not_saved(self, expr: Expr) -> str:
         outputs = dict(zip(self.signature.output_names, self.signature.returns, strict=True))

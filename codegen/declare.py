@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast, get_args
 
-from .callees import entry_name, expand
+from .callees import entry_name, expand, intrinsics
 from .errors import Collector, Position, Problem, did_you_mean, hint_from
 from .model import FORMS, ForwardKind, Op, Variant
 from .reader import KEYS, RawEntry, RawText
@@ -73,6 +73,12 @@ class Declaration:
     @property
     def has_node(self) -> bool:
         return bool(self.formulas)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Do all tensors broadcast to the shape of the result, and is there nothing else to it."""
+        kind = self.forward.kind if self.forward else ""
+        return kind in ("ufunc", "pointwise") or self.base in intrinsics()
 
     @property
     def camel_case(self) -> str:
@@ -358,8 +364,9 @@ class _Declarer:
     # -- samples and small things
 
     def samples(self) -> tuple[dict[str, str], ...]:
-        if not self.entry.samples and "samples" not in self.entry.keys:
-            self.error(self.entry.name.position, "has no 'samples'", "Nothing would test it.")
+        if "samples" not in self.entry.keys and self.forms():
+            hint = "Nothing would test it; where nothing can, write 'samples: []'."
+            self.error(self.entry.name.position, "has no 'samples'", hint)
         return tuple(self.sample(sample) for sample in self.entry.samples)
 
     def sample(self, sample: Sample) -> dict[str, str]:

@@ -337,8 +337,6 @@ class Resolver:
             return self._method(node, node.func)
         if not isinstance(node.func, ast.Name):
             raise Problem("calls something that has no name", node.func.col_offset)
-        if node.func.id in self.scope.variables:
-            raise Problem(f"calls '{node.func.id}', which is a value here", node.func.col_offset)
         positional, keywords = self._arguments(node)
         return (
             self._expect_count(node.func.id, positional)
