@@ -116,10 +116,12 @@ cdef uint32_t state_of(GraphTask task, PyObject *node) except? 0xFFFFFFFF:
 
 
 cdef int mark(GraphTask task, PyObject *node, uint32_t bits) except -1:
+    cdef ForeignScratch foreign
     if owns_scratch(task, node):
         (<Node>node).state |= bits
     else:
-        foreign_scratch(task, node).state |= bits
+        foreign = foreign_scratch(task, node)
+        foreign.state |= bits
     return 0
 
 

@@ -10,3 +10,5 @@ from gradsmith.runtime.tensor cimport TensorBase
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1
 # Forward of a pointwise op; None when not fusable.
 cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars)
+# The same written over `out`, one of the operands perhaps. False: nothing was written, compute and copy instead.
+cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1

@@ -1,11 +1,16 @@
 """Compiled loops of pointwise formulas, run on the arrays of a node or of a forward."""
 from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
 
 from gradsmith.runtime.array cimport FusedKernel, fused, is_exclusive
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport Node, value_of
 from gradsmith.runtime.saved_variable cimport saved_array
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, wrap_owned
+
+import numpy as np
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
@@ -111,14 +116,48 @@ cdef bint read_scalars(const FusedKernel *kernel, object scalars, double *number
     return True
 
 
-cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars):
+cdef PyObject *run_forward(
+    const FusedKernel *kernel, PyObject **tensors, object scalars, PyObject *reuse
+) except? NULL:
     cdef PyObject *inputs[MAX_INPUTS]
     cdef double numbers[MAX_INPUTS]
-    cdef PyObject *array
     cdef int i
     if not read_scalars(kernel, scalars, numbers):
-        return None
+        return NULL
     for i in range(kernel.n_inputs):
         inputs[i] = (<TensorBase>tensors[kernel.inputs[i]]).array
-    array = fused(kernel, inputs, numbers, NULL)
+    return fused(kernel, inputs, numbers, reuse)
+
+
+cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars):
+    cdef PyObject *array = run_forward(kernel, tensors, scalars, NULL)
     return None if array == NULL else wrap_owned(array)
+
+
+cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1:
+    cdef PyObject *operand
+    cdef PyObject *array
+    cdef bint written
+    cdef int i
+    for i in range(kernel.n_inputs):
+        operand = (<TensorBase>tensors[kernel.inputs[i]]).array
+        if operand != out.array and may_overlap(operand, out.array):
+            return False
+    array = run_forward(kernel, tensors, scalars, out.array)
+    if array == NULL:
+        return False
+    written = array == out.array
+    Py_DECREF_pointer(array)
+    return written
+
+
+cdef bint may_overlap(PyObject *a, PyObject *b) except -1:
+    """Elements of one array that are other elements of the other would be read after they are written."""
+    cdef char *start_a = <char *>cnp.PyArray_DATA(<cnp.ndarray>a)
+    cdef char *start_b = <char *>cnp.PyArray_DATA(<cnp.ndarray>b)
+    if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>a) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>b):
+        return (
+            start_a < start_b + cnp.PyArray_NBYTES(<cnp.ndarray>b)
+            and start_b < start_a + cnp.PyArray_NBYTES(<cnp.ndarray>a)
+        )
+    return np.may_share_memory(<object>a, <object>b)

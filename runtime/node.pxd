@@ -107,7 +107,9 @@ cdef void drop_saved(SavedVariable *slot) noexcept
 cdef InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept
 cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1
 cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
-    return metadata.inline_shape if metadata.ndim <= INLINE_DIMS else metadata.long_shape
+    if metadata.ndim <= INLINE_DIMS:
+        return metadata.inline_shape
+    return metadata.long_shape
 cdef tuple metadata_shape_tuple(InputMetadata *metadata)
 cdef object metadata_dtype(InputMetadata *metadata)
 

@@ -43,6 +43,7 @@ import weakref
 import numpy as np
 
 from gradsmith.runtime import upcalls
+from gradsmith.runtime.indexing import getitem, setitem
 
 cnp.import_array()
 
@@ -182,13 +183,27 @@ cdef int move_retained_grad(TensorBase t, PyObject *grad_fn, int output_nr) exce
 # ---- views
 
 cdef TensorBase as_view(TensorBase base, object array):
-    """Tensor around `array`, memory of `base`, as a differentiable view of it (or of what `base` is a view of)."""
-    cdef TensorBase result = share_version(root_of(base), array)
+    """Tensor around `array`, a view of `base` (and so of what `base` is a view of) when it shares memory with it.
+
+    A reshape that had to copy gives an ordinary tensor.
+    """
+    cdef TensorBase result
+    if not shares_memory(base.array, array):
+        return wrap(array)
+    result = share_version(root_of(base), array)
     result.flags |= IS_VIEW | (base.flags & (VIEW_NO_GRAD | VIEW_MULTI_OUTPUT))
     if not grad_enabled():
         result.flags |= VIEW_NO_GRAD
     result.view_version = version_of(result)
     return result
+
+
+cdef bint shares_memory(PyObject *array, object view) noexcept:
+    """NumPy lets a view refer to the array it was made from, or to the array that owns the memory of both."""
+    cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>view)
+    if <PyObject *>view == array or owner == array:
+        return True
+    return owner != NULL and owner == cnp.PyArray_BASE(<cnp.ndarray>array)
 
 
 cdef TensorBase root_of(TensorBase t):
@@ -500,6 +515,17 @@ cdef class Variable(TensorBase):
         if old != NULL:
             release_reference(old)
         return self
+
+    def __getitem__(self, key):
+        return getitem(self, key)
+
+    def __setitem__(self, key, value):
+        setitem(self, key, value)
+
+    def __iter__(self):
+        if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(upcalls.unbind(self))
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Compute the gradients of this tensor with respect to the leaves and add them to their `.grad`.

@@ -1,0 +1,288 @@
+"""Speed of gradsmith against NumPy and, when it is installed, PyTorch.
+
+    python benchmarks/speed.py [words of a row's name ...]
+
+Every row interleaves its contestants in this process and prints gradsmith's time and the ratios gradsmith / other:
+below 1 gradsmith is faster. "must" is the bar that the project sets itself.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from timing import Contestant, Timing, interleave, readable
+
+import gradsmith as gs
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what is timed, against whom, and the bar."""
+
+    name: str
+    contestants: Callable[[], dict[str, Contestant]]
+    must: str
+    per: int = 1  # operations in one call
+    rounds: int = 15
+    threads: int = 1
+
+
+def pair(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.uniform(0.5, 1.0, n).astype(np.float32), rng.uniform(0.5, 1.0, n).astype(np.float32)
+
+
+def both(array: np.ndarray, requires_grad: bool = True) -> dict[str, object]:
+    """The array as a tensor of each library that is here."""
+    tensors = {"gradsmith": gs.tensor(array, requires_grad=requires_grad)}
+    if torch is not None:
+        tensors["torch"] = torch.tensor(array, requires_grad=requires_grad)
+    return tensors
+
+
+def each(build: Callable[..., Contestant], *arrays: np.ndarray, **options: bool) -> dict[str, Contestant]:
+    """The same program for each library: `build` gets the library and its tensors."""
+    tensors = [both(array, **options) for array in arrays]
+    libraries = {"gradsmith": gs, "torch": torch}
+    return {name: build(libraries[name], *[t[name] for t in tensors]) for name in tensors[0]}
+
+
+# ---- small operations
+
+
+def record_mul(n: int) -> dict[str, Contestant]:
+    a, b = pair(n)
+    found = each(lambda lib, x, y: lambda: x * y, a, b)
+    return found | {"numpy": lambda: np.multiply(a, b)}
+
+
+def record_mul_scalar(n: int) -> dict[str, Contestant]:
+    a, _ = pair(n)
+    return each(lambda lib, x: lambda: x * 2.0, a) | {"numpy": lambda: np.multiply(a, 2.0)}
+
+
+def chain(step: Callable[[object, object], object], length: int, n: int) -> dict[str, Contestant]:
+    """Backward alone over a chain that was built before."""
+
+    def build(lib: object, x: object, b: object) -> Contestant:
+        y = x
+        for _ in range(length):
+            y = step(y, b)
+        y = y.sum()
+        return lambda: y.backward(retain_graph=True)
+
+    return each(build, *pair(n))
+
+
+# ---- large arrays
+
+
+def elementwise_chain(n: int) -> dict[str, Contestant]:
+    def build(lib: object, x: object, b: object) -> Contestant:
+        def run() -> None:
+            y = x
+            for _ in range(3):
+                y = (y * b).tanh()
+            y.sum().backward()
+            x.grad = None
+            b.grad = None
+
+        return run
+
+    return each(build, *pair(n))
+
+
+def unary(name: str, n: int) -> dict[str, Contestant]:
+    a, _ = pair(n)
+    return each(lambda lib, x: lambda: getattr(lib, name)(x), a, requires_grad=False) | {
+        "numpy": lambda: getattr(np, name)(a)
+    }
+
+
+def matmul(m: int, k: int, n: int, transposed: bool = False) -> dict[str, Contestant]:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(m, k)).astype(np.float32)
+    b = rng.normal(size=(n, k) if transposed else (k, n)).astype(np.float32)
+    if transposed:
+        return each(lambda lib, x, y: lambda: x @ y.T, a, b, requires_grad=False) | {"numpy": lambda: a @ b.T}
+    return each(lambda lib, x, y: lambda: x @ y, a, b, requires_grad=False) | {"numpy": lambda: a @ b}
+
+
+# ---- a training step
+
+
+def training_step(sizes: tuple[int, ...], batch: int) -> dict[str, Contestant]:
+    """Forward, cross entropy, backward, gradient descent."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(batch, sizes[0])).astype(np.float32)
+    labels = rng.integers(0, sizes[-1], batch)
+    layers = list(zip(sizes[1:], sizes[:-1]))
+    weights = [(rng.normal(size=s) / np.sqrt(s[1])).astype(np.float32) for s in layers]
+    biases = [np.zeros(s[0], np.float32) for s in layers]
+    found = {"gradsmith": _gradsmith_step(x, labels, weights, biases)}
+    if torch is not None:
+        found["torch"] = _torch_step(x, labels, weights, biases)
+    return found
+
+
+def _gradsmith_step(x: np.ndarray, labels: np.ndarray, weights: list, biases: list) -> Contestant:
+    F = gs.nn.functional
+    data, target = gs.tensor(x), gs.tensor(labels)
+    parameters = [(gs.tensor(w, requires_grad=True), gs.tensor(b, requires_grad=True)) for w, b in zip(weights, biases)]
+    flat = [p for layer in parameters for p in layer]
+
+    def run() -> None:
+        h = data
+        for w, b in parameters[:-1]:
+            h = F.relu(F.linear(h, w, b))
+        loss = F.cross_entropy(F.linear(h, *parameters[-1]), target)
+        loss.backward()
+        with gs.no_grad():
+            for p in flat:
+                p.add_(p.grad, alpha=-0.01)
+                p.grad = None
+
+    return run
+
+
+def _torch_step(x: np.ndarray, labels: np.ndarray, weights: list, biases: list) -> Contestant:
+    F = torch.nn.functional
+    data, target = torch.tensor(x), torch.tensor(labels)
+    parameters = [
+        (torch.tensor(w, requires_grad=True), torch.tensor(b, requires_grad=True)) for w, b in zip(weights, biases)
+    ]
+    optimizer = torch.optim.SGD([p for layer in parameters for p in layer], lr=0.01, fused=True)
+
+    def run() -> None:
+        h = data
+        for w, b in parameters[:-1]:
+            h = F.relu(F.linear(h, w, b))
+        loss = F.cross_entropy(F.linear(h, *parameters[-1]), target)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+
+    return run
+
+
+ROWS = [
+    Row("record a*b, 1 element", lambda: record_mul(1), "numpy 0.50, torch 1/12"),
+    Row("record a*b, 10 elements", lambda: record_mul(10), "numpy 0.50, torch 1/12"),
+    Row("record a*b, 1000 elements", lambda: record_mul(1000), ""),
+    Row("record a*2.0, 1 element", lambda: record_mul_scalar(1), "torch 1/20"),
+    Row("backward per node, chain of y*b", lambda: chain(lambda y, b: y * b, 1000, 1), "torch 1/20", per=1000),
+    Row("backward per node, chain of tanh", lambda: chain(lambda y, b: y.tanh(), 1000, 1), "torch 1/20", per=1000),
+    Row("backward per node, mixed chain", lambda: chain(lambda y, b: (y * b).tanh() * 0.5 + y, 250, 1), "torch 1/20", per=1000),
+    Row("elementwise chain fwd+bwd, 1e7", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5),
+    Row("elementwise chain fwd+bwd, 1e7, 2 threads", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5, threads=2),
+    Row("exp 1e5", lambda: unary("exp", 10**5), "torch 1/1.5"),
+    Row("exp 1e6", lambda: unary("exp", 10**6), "torch 1/1.5"),
+    Row("exp 1e6, 2 threads", lambda: unary("exp", 10**6), "torch 1/1.5", threads=2),
+    Row("tanh 1e5", lambda: unary("tanh", 10**5), "torch 1/4"),
+    Row("tanh 1e6", lambda: unary("tanh", 10**6), "torch 1/4"),
+    Row("tanh 1e6, 2 threads", lambda: unary("tanh", 10**6), "torch 1/4", threads=2),
+    Row("matmul 32x784x256", lambda: matmul(32, 784, 256), "torch 1.05"),
+    Row("matmul 32x784x256 transposed", lambda: matmul(32, 784, 256, True), "torch 1.05"),
+    Row("matmul 128", lambda: matmul(128, 128, 128), "torch 1.05"),
+    Row("matmul 256", lambda: matmul(256, 256, 256), "torch 1.05"),
+    Row("matmul 512", lambda: matmul(512, 512, 512), "torch 1.05"),
+    Row("matmul 1024", lambda: matmul(1024, 1024, 1024), "torch 1.05", rounds=7),
+    Row("training step 8-16-4, batch 1", lambda: training_step((8, 16, 4), 1), "torch 1/20"),
+    Row("training step 784-256-10, batch 32", lambda: training_step((784, 256, 10), 32), "torch 1/1.5"),
+]
+
+
+def set_threads(count: int) -> None:
+    gs.set_num_threads(count)
+    if torch is not None:
+        torch.set_num_threads(count)
+
+
+def report(row: Row) -> str:
+    set_threads(row.threads)
+    timings = interleave(row.contestants(), rounds=row.rounds)
+    own = timings.pop("gradsmith")
+    ratios = "  ".join(f"{name}: {_ratio(own, other)}" for name, other in timings.items())
+    must = f"   must: {row.must}" if row.must else ""
+    return f"{row.name:44s} {readable(own.minimum / row.per):>9s}   {ratios}{must}"
+
+
+def _ratio(own: Timing, other: Timing) -> str:
+    """Ratio of minima and of medians; also as a fraction when gradsmith is much faster."""
+    least, middle = own.minimum / other.minimum, own.median / other.median
+    fraction = f" (1/{1 / least:.1f})" if least < 0.5 else ""
+    return f"{least:.2f} min, {middle:.2f} median{fraction}"
+
+
+# ---- what cannot be repeated in a loop: memory of a long chain, import time
+
+
+def long_chain(length: int = 1_000_000) -> Iterator[str]:
+    """Build, run backward and free a chain of a million operations, each library in turn."""
+    own = _long_chain(gs, length)
+    yield f"chain of {length:,} ops: build {own[0] * 1e9:.0f}, backward {own[1] * 1e9:.0f}, free {own[2] * 1e9:.0f} ns per op; {own[3]:.0f} bytes per op   must: 500 bytes"
+    if torch is not None:
+        other = _long_chain(torch, length)
+        yield f"    torch: {other[0] * 1e9:.0f}, {other[1] * 1e9:.0f}, {other[2] * 1e9:.0f} ns; {other[3]:.0f} bytes; ratio {sum(own[:3]) / sum(other[:3]):.3f} (1/{sum(other[:3]) / sum(own[:3]):.1f})   must: 1/10"
+
+
+def _long_chain(lib: object, length: int) -> tuple[float, float, float, float]:
+    x = lib.ones(1, requires_grad=True)
+    b = lib.ones(1, requires_grad=True)
+    before = _resident_bytes()
+    start = time.perf_counter()
+    y = x
+    for _ in range(length):
+        y = y * b
+    built = time.perf_counter()
+    used = _resident_bytes() - before
+    y.backward()
+    ran = time.perf_counter()
+    del y
+    freed = time.perf_counter()
+    return (built - start) / length, (ran - built) / length, (freed - ran) / length, used / length
+
+
+def _resident_bytes() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def import_time(rounds: int = 7) -> str:
+    """Milliseconds of ``import gradsmith`` above ``import numpy``, interleaved in fresh processes."""
+
+    def run(code: str) -> float:
+        program = f"import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
+        return float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+
+    with_package, alone = [], []
+    for _ in range(rounds):
+        alone.append(run("import numpy"))
+        with_package.append(run("import gradsmith"))
+    return f"import gradsmith above import numpy: {(min(with_package) - min(alone)) * 1e3:.1f} ms (minima)   must: 60 ms"
+
+
+def main(words: list[str]) -> None:
+    print(f"gradsmith {gs.__version__}, numpy {np.__version__}, torch {torch.__version__ if torch else 'not installed'}")
+    for row in ROWS:
+        if all(word in row.name for word in words):
+            print(report(row), flush=True)
+    if not words or "chain" in words:
+        for line in long_chain():
+            print(line, flush=True)
+    if not words or "import" in words:
+        print(import_time())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

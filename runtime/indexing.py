@@ -1,0 +1,96 @@
+"""What stands between the brackets of ``x[...]``: which op it calls, and what the op gets.
+
+Integers, slices, None and Ellipsis select a view; a mask, an integer array or a list among them makes a copy, as in
+NumPy and PyTorch. Indices are NumPy's in every detail but one: a full integer index gives a 0-d tensor, not a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradsmith.runtime import upcalls
+from gradsmith.runtime.tensor import TensorBase, from_array
+
+_PLAIN = (int, slice, type(None), type(Ellipsis))
+
+
+def getitem(tensor: Any, key: Any) -> Any:
+    """``tensor[key]``.
+
+    Raises
+    ------
+    IndexError
+        Out of range, too many indices, a mask of another shape, an index of a type that NumPy does not take.
+    """
+    index, is_basic = _normalise(key)
+    return upcalls.basic_index(tensor, index) if is_basic else upcalls.index(tensor, index)
+
+
+def setitem(tensor: Any, key: Any, value: Any) -> None:
+    """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
+    index, is_basic = _normalise(key)
+    source = _as_source(tensor, value)
+    if is_basic:
+        upcalls.copy_(upcalls.basic_index(tensor, index), source)
+    else:
+        upcalls.index_put_(tensor, index, source)
+
+
+def _as_source(tensor: Any, value: Any) -> Any:
+    if isinstance(value, TensorBase):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a {tensor.dtype} tensor; expected a number, an array or a Tensor"
+        )
+    return from_array(array.astype(tensor.dtype) if array.ndim == 0 else array)
+
+
+def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
+    """Key as a tuple of what NumPy takes, and whether it selects a view."""
+    parts = key if type(key) is tuple else (key,)
+    is_basic = True
+    found = []
+    for part in parts:
+        if type(part) in _PLAIN:
+            found.append(part)
+            continue
+        part, plain = _convert(part)
+        is_basic = is_basic and plain
+        found.append(part)
+    if is_basic and Ellipsis not in found:
+        found.append(Ellipsis)  # NumPy then gives a 0-d view where it would give a number
+    return tuple(found), is_basic
+
+
+def _convert(part: Any) -> tuple[Any, bool]:
+    if isinstance(part, TensorBase):
+        return _convert_array(part.numpy(force=True))
+    if isinstance(part, (bool, np.bool_)):
+        return np.asarray(part), False
+    if isinstance(part, np.ndarray):
+        return _convert_array(part)
+    if isinstance(part, (list, tuple, range)):
+        array = np.asarray(part)
+        return _convert_array(array.astype(np.int64) if array.size == 0 else array)
+    if hasattr(part, "__index__"):
+        return part.__index__(), True
+    if isinstance(part, slice):
+        return part, True
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and integer or bool arrays, tensors and lists are valid "
+        f"indices, got {type(part).__name__}"
+    )
+
+
+def _convert_array(array: np.ndarray) -> tuple[Any, bool]:
+    if array.dtype.kind not in "iub":
+        raise IndexError(
+            f"tensors used as indices must be of an integer or bool dtype, got {array.dtype}"
+        )
+    if array.ndim == 0 and array.dtype.kind != "b":
+        return int(array), True
+    return array, False

@@ -1,0 +1,359 @@
+"""backward and grad: sums over paths, pruning, retained graphs, higher derivatives."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+
+def leaf(values, dtype=np.float64):
+    return gs.tensor(np.asarray(values, dtype), requires_grad=True)
+
+
+def test_gradient_of_a_line():
+    x = leaf([1.0, 2.0])
+    (x * 3 + 2).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3.0, 3.0])
+
+
+def test_paths_are_summed():
+    x = leaf([1.0, 2.0])
+    (x * 2 + x * 3).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [5.0, 5.0])
+
+
+def test_diamond_of_diamonds():
+    x = leaf(1.5)
+    y = x
+    for _ in range(20):
+        y = y + y
+    y.backward()
+    assert x.grad.item() == 2.0**20
+
+
+def test_backward_fills_every_leaf_and_adds_to_what_is_there():
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    (x * y).sum().backward()
+    (x * y).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [6.0, 8.0])
+    np.testing.assert_array_equal(y.grad.numpy(), [2.0, 4.0])
+
+
+def test_existing_grad_is_added_to_in_place():
+    x = leaf([1.0, 2.0])
+    x.sum().backward()
+    first = x.grad
+    x.sum().backward()
+    assert x.grad is first
+    np.testing.assert_array_equal(first.numpy(), [2.0, 2.0])
+
+
+def test_grad_leaves_dot_grad_alone_and_prunes():
+    x, y = leaf([2.0]), leaf([3.0])
+    ran = []
+    a = x * 2
+    b = y * 3
+    a.register_hook(lambda g: ran.append("a"))
+    b.register_hook(lambda g: ran.append("b"))
+    z = (a * b).sum()
+    (gx,) = gs.autograd.grad(z, x)
+    assert gx.item() == 2 * 3 * 3.0
+    assert ran == ["a"]
+    assert x.grad is None and y.grad is None
+
+
+def test_grad_of_an_intermediate():
+    x = leaf([2.0])
+    y = x * x
+    z = (y * 3).sum()
+    (gy,) = gs.autograd.grad(z, y)
+    np.testing.assert_array_equal(gy.numpy(), [3.0])
+
+
+def test_same_input_twice():
+    x = leaf([2.0])
+    g1, g2 = gs.autograd.grad((x * x).sum(), [x, x])
+    assert g1.item() == g2.item() == 4.0
+
+
+def test_backward_with_inputs_fills_only_those():
+    x, y = leaf([2.0]), leaf([3.0])
+    z = x * y
+    w = (z * 2).sum()
+    w.backward(inputs=[x, z])
+    assert x.grad.item() == 6.0
+    assert y.grad is None
+    with pytest.warns(UserWarning, match="not a leaf"):
+        _ = (x * 1).grad
+    assert z.grad.item() == 2.0
+
+
+def test_second_backward_needs_retain_graph():
+    x = leaf([2.0])
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.item() == 8.0
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_second_backward_works_when_nothing_was_saved():
+    x = leaf([2.0])
+    y = (x + 1).sum()
+    y.backward()
+    y.backward()
+    assert x.grad.item() == 2.0
+
+
+def test_unused_input():
+    x, y = leaf([1.0]), leaf([1.0])
+    z = (x * 2).sum()
+    with pytest.raises(RuntimeError, match=r"inputs\[0\].*allow_unused=True"):
+        gs.autograd.grad(z, y, retain_graph=True)
+    assert gs.autograd.grad(z, y, allow_unused=True, retain_graph=True) == (None,)
+    (zero,) = gs.autograd.grad(z, y, materialize_grads=True)
+    np.testing.assert_array_equal(zero.numpy(), [0.0])
+    with pytest.raises(ValueError, match="allow_unused"):
+        gs.autograd.grad(z, y, materialize_grads=True, allow_unused=False)
+
+
+def test_several_roots():
+    x = leaf([1.0, 2.0])
+    a, b = x * 2, x * x
+    gs.autograd.backward([a, b], [gs.tensor([1.0, 1.0], dtype=gs.float64), gs.tensor([1.0, 10.0], dtype=gs.float64)])
+    np.testing.assert_array_equal(x.grad.numpy(), [2 + 2, 2 + 40])
+
+
+def test_a_root_that_is_a_leaf():
+    x = leaf(3.0)
+    x.backward()
+    assert x.grad.item() == 1.0
+
+
+def test_roots_must_take_part_and_be_scalars():
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        gs.tensor([1.0]).sum().backward()
+    x = leaf([1.0, 2.0])
+    with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
+        (x * 2).backward()
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        (x * 2).backward(gs.ones(3, dtype=gs.float64))
+    with pytest.raises(RuntimeError, match="got 1 tensors and 2 gradients"):
+        gs.autograd.backward([x.sum()], [None, None])
+    assert x.grad is None
+
+
+def test_second_and_third_derivative():
+    x = leaf([0.3, -1.2])
+    y = x.sin().sum()
+    (first,) = gs.autograd.grad(y, x, create_graph=True)
+    (second,) = gs.autograd.grad(first.sum(), x, create_graph=True)
+    (third,) = gs.autograd.grad(second.sum(), x)
+    np.testing.assert_allclose(first.detach().numpy(), np.cos(x.detach().numpy()))
+    np.testing.assert_allclose(second.detach().numpy(), -np.sin(x.detach().numpy()))
+    np.testing.assert_allclose(third.numpy(), -np.cos(x.detach().numpy()))
+
+
+def test_double_backward_through_a_saved_output_that_died():
+    x = leaf([0.5])
+    (first,) = gs.autograd.grad(x.exp().tanh().sum(), x, create_graph=True)
+    (second,) = gs.autograd.grad(first.sum(), x)
+    e = np.exp(0.5)
+    t = np.tanh(e)
+    np.testing.assert_allclose(first.item(), (1 - t * t) * e)
+    np.testing.assert_allclose(second.item(), (1 - t * t) * e - 2 * t * (1 - t * t) * e * e)
+
+
+def test_create_graph_in_backward_keeps_grad_differentiable():
+    x = leaf([2.0])
+    with pytest.warns(UserWarning, match="reference cycle"):
+        (x**3).sum().backward(create_graph=True)
+    (second,) = gs.autograd.grad(x.grad.sum(), x)
+    assert x.grad.item() == 12.0
+    assert second.item() == 12.0
+
+
+def test_broadcasting_is_undone():
+    x, b = leaf(np.ones((3, 4))), leaf(np.arange(4.0))
+    c = leaf(2.0)
+    (x * b * c).sum().backward()
+    assert x.grad.shape == (3, 4) and b.grad.shape == (4,) and c.grad.shape == ()
+    np.testing.assert_array_equal(b.grad.numpy(), [6.0] * 4)
+    assert c.grad.item() == 3 * np.arange(4).sum()
+
+
+def test_gradient_has_the_dtype_of_its_tensor():
+    x = gs.tensor([1.0, 2.0], dtype=gs.float32, requires_grad=True)
+    y = gs.tensor([3.0, 4.0], dtype=gs.float64, requires_grad=True)
+    (x * y).sum().backward()
+    assert x.grad.dtype == np.float32 and y.grad.dtype == np.float64
+    z = leaf([1.0])
+    w = gs.tensor([1j], requires_grad=True)
+    (z * w).abs().sum().backward()
+    assert z.grad.dtype == np.float64
+
+
+def test_gradient_of_the_callers_is_never_overwritten():
+    x = leaf([1.0, 2.0])
+    given = gs.tensor([1.0, 1.0], dtype=gs.float64)
+    x.exp().backward(given)
+    np.testing.assert_array_equal(given.numpy(), [1.0, 1.0])
+    captured = []
+    y = x.exp()
+    y.register_hook(captured.append)
+    y.tanh().sum().backward()
+    before = captured[0].numpy().copy()
+    x.grad = None
+    np.testing.assert_array_equal(captured[0].numpy(), before)
+    np.testing.assert_allclose(before, 1 - np.tanh(np.exp([1.0, 2.0])) ** 2)
+
+
+def test_saved_tensor_changed_in_place():
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    a = x * 2
+    z = (a * y).sum()
+    a.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation.*is at version 1; expected version 0"):
+        z.backward()
+
+
+def test_saved_output_changed_in_place_alive_or_dead():
+    x = leaf([1.0, 2.0])
+    y = x.exp()
+    z = y.sum()
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        z.backward()
+    x = leaf([1.0, 2.0])
+    y = x.exp()
+    z = (y + 0).sum()
+    with gs.no_grad():
+        y.mul_(2)
+    del y
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        z.backward()
+
+
+def test_only_what_a_wanted_gradient_needs_is_checked():
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    a, b = x * 1, y * 1
+    z = (a * b).sum()
+    with gs.no_grad():
+        b.add_(1)
+    (gb,) = gs.autograd.grad(z, b)          # needs a alone
+    np.testing.assert_array_equal(gb.numpy(), [1.0, 2.0])
+
+
+def test_a_long_chain_builds_runs_and_dies_flat():
+    x = leaf([1.0])
+    y = x
+    for _ in range(200_000):
+        y = y * 1.0
+    y.sum().backward()
+    del y
+    assert x.grad.item() == 1.0
+
+
+def test_a_wide_fan():
+    x = leaf([1.0])
+    total = None
+    for i in range(1000):
+        term = x * i
+        total = term if total is None else total + term
+    total.sum().backward()
+    assert x.grad.item() == sum(range(1000))
+
+
+def test_error_in_a_hook_leaves_everything_usable():
+    x = leaf([1.0, 2.0])
+    y = x * 2
+    handle = y.register_hook(lambda g: 1 / 0)
+    z = (y * y).sum()
+    with pytest.raises(ZeroDivisionError):
+        z.backward(retain_graph=True)
+    handle.remove()
+    z.backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [8.0, 16.0])
+    assert gs.is_grad_enabled()
+
+
+def test_backward_inside_backward():
+    x = leaf([2.0])
+    w = leaf([5.0])
+    inner = (w * w).sum()
+    y = x * 3
+    y.register_hook(lambda g: inner.backward(retain_graph=True))
+    (y * y).sum().backward()
+    assert w.grad.item() == 10.0
+    assert x.grad.item() == 36.0
+
+
+def test_backward_inside_backward_over_the_same_nodes():
+    x = leaf([2.0])
+    a = x * 3
+    b = a * a
+    seen = []
+    c = b * 1.0
+
+    def hook(grad):
+        if not seen:
+            seen.append(True)
+            gs.autograd.grad(b.sum(), x, retain_graph=True)
+
+    c.register_hook(hook)
+    d = (c + b).sum()
+    d.backward()
+    assert x.grad.item() == 2 * 9 * 2 * 2.0
+
+
+def test_threads_on_one_graph_sum_exactly():
+    x = leaf(np.ones(4))
+    y = ((x * 2) * x).sum()
+    threads = [
+        threading.Thread(target=lambda: [y.backward(retain_graph=True) for _ in range(50)]) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(x.grad.numpy(), np.full(4, 4.0 * 200))
+
+
+def test_nodes_and_edges_can_be_looked_at():
+    x = leaf([1.0])
+    y = x * 2 + 3
+    assert y.grad_fn.name() == "AddBackward0"
+    assert y.grad_fn is y.grad_fn
+    ((mul, number),) = y.grad_fn.next_functions
+    assert (mul.name(), number) == ("MulBackward0", 0)
+    ((accumulate, _),) = mul.next_functions
+    assert accumulate.name() == "AccumulateGrad"
+    assert accumulate.variable is x
+    assert x.grad_fn is None and x.is_leaf and not y.is_leaf
+    z = x * x
+    np.testing.assert_array_equal(z.grad_fn._saved_self.detach().numpy(), [1.0])
+    z.sum().backward()
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = z.grad_fn._saved_self
+
+
+def test_a_tensor_whose_hook_refers_to_it_is_collected():
+    class Witness:
+        pass
+
+    import weakref
+
+    def make():
+        x = leaf([1.0])
+        y = x * 2
+        witness = Witness()
+        y.register_hook(lambda g, y=y, witness=witness: None)
+        return weakref.ref(witness)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None

@@ -1,0 +1,205 @@
+"""Views and in-place changes: versions, history of bases and views, refusals."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+
+def leaf(values):
+    return gs.tensor(np.asarray(values, np.float64), requires_grad=True)
+
+
+def test_views_share_memory_and_version():
+    x = gs.zeros(4)
+    v = x.view(2, 2)
+    w = v[0]
+    assert v._is_view() and v._base is x and w._base is x
+    w.add_(1)
+    np.testing.assert_array_equal(x.numpy(), [1, 1, 0, 0])
+    assert x._version == v._version == w._version == 1
+
+
+def test_detach_shares_version_and_memory_but_no_history():
+    x = leaf([1.0, 2.0])
+    d = x.detach()
+    assert not d.requires_grad and d.is_leaf
+    d.add_(1)
+    assert x._version == 1
+    np.testing.assert_array_equal(x.detach().numpy(), [2.0, 3.0])
+    assert x.data._version == 0
+
+
+def test_inplace_on_a_view_changes_the_history_of_the_base():
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    y = x * 1
+    y[1:3].mul_(10)
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [1, 10, 10, 1])
+
+
+def test_view_taken_before_the_base_changed():
+    x = leaf([1.0, 2.0])
+    y = x * 1
+    v = y.view(2, 1)
+    y.mul_(3)
+    assert v.grad_fn.name() == "AsStridedBackward0"
+    v.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3.0, 3.0])
+
+
+def test_sibling_view_sees_the_change():
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    y = x * 1
+    a, b = y[:2], y.view(2, 2)
+    a.mul_(10)
+    b.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [10, 10, 1, 1])
+
+
+def test_assigning_into_a_buffer_makes_it_require_grad():
+    w = leaf([1.0, 2.0])
+    buffer = gs.zeros(4, dtype=gs.float64)
+    early = buffer[0:2]
+    buffer[1:3] = w * 3
+    assert buffer.requires_grad
+    (buffer * gs.tensor([1.0, 2.0, 3.0, 4.0], dtype=gs.float64)).sum().backward()
+    np.testing.assert_array_equal(w.grad.numpy(), [6.0, 9.0])
+    assert early.requires_grad
+
+
+def test_double_backward_through_a_written_view():
+    x = leaf([1.0, 2.0, 3.0])
+
+    def f(x):
+        y = x * 1
+        y[1:].mul_(x[:2])
+        y[0] = y[1] * y[2]
+        return (y * y).sum()
+
+    (first,) = gs.autograd.grad(f(x), x, create_graph=True)
+    (second,) = gs.autograd.grad((first * first).sum(), x)
+    a, b, c = 1.0, 2.0, 3.0
+    # y = [b a * c b, b a, c b]; f = (a b^2 c)^2 + (a b)^2 + (b c)^2
+    expected = np.array([2*a*b**4*c*c + 2*a*b*b, 4*a*a*b**3*c*c + 2*a*a*b + 2*b*c*c, 2*a*a*b**4*c + 2*b*b*c])
+    np.testing.assert_allclose(first.detach().numpy(), expected)
+    eps = 1e-6
+    numeric = []
+    for i in range(3):
+        values = []
+        for sign in (1, -1):
+            p = np.array([a, b, c])
+            p[i] += sign * eps
+            q = leaf(p)
+            (g,) = gs.autograd.grad(f(q), q)
+            values.append((g.numpy() ** 2).sum())
+        numeric.append((values[0] - values[1]) / (2 * eps))
+    np.testing.assert_allclose(second.numpy(), numeric, rtol=1e-6)
+
+
+def test_write_through_a_transposed_and_reversed_view():
+    x = leaf(np.arange(6.0).reshape(2, 3))
+    y = x * 1
+    y.T[1].mul_(5)
+    y[:, 2].copy_(y[:, 0] * 7)
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [[8, 5, 0], [8, 5, 0]])
+
+
+def test_base_over_a_strided_numpy_array():
+    array = np.arange(12.0).reshape(3, 4)[:, ::-2]
+    x = leaf([2.0, 3.0])
+    base = gs.from_numpy(array)
+    base[1] = x
+    (base * base).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [4.0, 6.0])
+
+
+def test_leaves_and_their_views_may_not_be_written():
+    x = leaf([1.0, 2.0])
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        x[0] = 3.0
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        x.view(2).mul_(2)
+    np.testing.assert_array_equal(x.detach().numpy(), [1.0, 2.0])
+    with gs.no_grad():
+        x.add_(1)
+        x[0] = 9.0
+    np.testing.assert_array_equal(x.detach().numpy(), [9.0, 3.0])
+    assert x.requires_grad and x.is_leaf
+
+
+def test_outputs_of_multi_view_ops_may_not_be_written():
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    a, b = (x * 1).split(2)
+    with pytest.raises(RuntimeError, match="returns multiple views|multiple views"):
+        a.mul_(2)
+    with gs.no_grad():
+        a.mul_(2)
+
+
+def test_view_made_under_no_grad():
+    x = leaf([1.0, 2.0])
+    y = x * 1
+    with gs.no_grad():
+        v = y.view(2, 1)
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        v.mul_(2)
+
+
+def test_inplace_keeps_shape_and_category():
+    x = gs.ones(3)
+    with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match the broadcast shape \[2, 3\]"):
+        x.add_(gs.ones(2, 3))
+    i = gs.tensor([1, 2])
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        i.add_(0.5)
+    assert i.tolist() == [1, 2] and i._version == 0
+
+
+def test_inplace_self_and_result_are_saved_right():
+    x = leaf([0.5, 2.0])
+    y = x * 1
+    y.exp_()
+    y.mul_(y)
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * np.exp(2 * np.array([0.5, 2.0])))
+    w = leaf([0.5, 2.0])
+    z = w * 1
+    z.sin_()
+    z.pow_(3)
+    z.sum().backward()
+    np.testing.assert_allclose(w.grad.numpy(), 3 * np.sin([0.5, 2.0]) ** 2 * np.cos([0.5, 2.0]))
+
+
+def test_detach_inplace():
+    x = leaf([1.0])
+    y = x * 2
+    y.detach_()
+    assert y.is_leaf and not y.requires_grad
+    with pytest.raises(RuntimeError, match="Can't detach views"):
+        (x * 2).view(1).detach_()
+
+
+def test_read_only_array_is_not_written():
+    array = np.ones(3)
+    array.flags.writeable = False
+    t = gs.tensor(1.0).expand(3)
+    with pytest.raises((RuntimeError, ValueError)):
+        t.add_(1)
+
+
+def test_out_form():
+    a, b = gs.ones(3), gs.full((3,), 2.0)
+    out = gs.empty(3)
+    assert gs.mul(a, b, out=out) is out
+    assert out.tolist() == [2, 2, 2] and out._version == 1
+    empty = gs.empty(0)
+    gs.add(a, b, out=empty)
+    assert empty.tolist() == [3, 3, 3]
+    with pytest.raises(RuntimeError, match="out has shape"):
+        gs.mul(a, b, out=gs.empty(2))
+    with pytest.raises(RuntimeError, match="out=.*automatic differentiation"):
+        gs.mul(leaf([1.0]), leaf([1.0]), out=leaf([1.0]) * 1)
