@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .checking import Context, Resolved
+from .checking import Context, Resolved, gives_gradient
 from .declare import Declaration, RawFormula
 from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
+from .loops import why_not_loop
 from .model import Backward, Gradient_, SavedTensor, SavedValue
-from .resolve import TENSOR, TENSORS, Scope, gives_gradient, why_not_loop
+from .resolve import TENSOR, TENSORS, Scope
 from .schema import Signature, Type
 
 

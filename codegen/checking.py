@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .callees import Callees
+from .callees import Callees, expect_conversion
 from .errors import Collector, Consequence, Problem
-from .formula import Expr
+from .formula import Expr, TupleExpr
 from .reader import RawText
-from .resolve import Resolver, Scope
+from .resolve import TENSOR, TENSORS, Resolver, Scope
+from .schema import Type
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Context:
     multi_returns: Mapping[str, tuple[str, ...]]  # C entry -> names of its returns, if several
     functions: Mapping[str, str]  # array functions: name -> module
     errors: Collector
-    # Variants repeat the formulas of their entry; a mistake is told of the first only.
-    _told: set[tuple[RawText, int]] = field(default_factory=set)
+    # Variants repeat the texts of their entry: the first mistake in a text is told, no other.
+    _told: set[RawText] = field(default_factory=set)
 
     def expect_expr(
         self, raw: RawText, scope: Scope, op: str, subject: str, part: tuple[int, str] | None = None
@@ -44,7 +45,45 @@ class Context:
             return None
 
     def error(self, raw: RawText, offset: int, op: str, problem: str, hint: str = "") -> None:
-        if (raw, 0) in self._told:
+        if raw in self._told:
             return
-        self._told.add((raw, 0))
+        self._told.add(raw)
         self.errors.add(raw.position_of(offset), op, problem, hint)
+
+
+# ---- what a whole formula must give
+
+
+def expect_returns(expr: Expr, returns: tuple[Type, ...]) -> None:
+    """Raise a `Problem` unless the expression gives what a composite op returns."""
+    if len(returns) == 1:
+        if expect_conversion(expr, returns[0]) is None:
+            raise Problem(f"forward gives {expr.type.plain}, but the op returns {returns[0]}")
+    elif isinstance(expr, TupleExpr):
+        if len(expr.items) != len(returns):
+            raise Problem(f"forward gives {len(expr.items)} results, but the op returns {len(returns)}")
+        for item, returned in zip(expr.items, returns, strict=True):
+            expect_returns(item, (returned,))
+    elif not expr.type.is_tensor_list:
+        raise Problem(f"forward gives {expr.type.plain}, but the op returns {len(returns)} results")
+
+
+def gives_gradient(expr: Expr, inputs: list[Type]) -> str:
+    """Why the expression is no gradient of these inputs, or ""."""
+    if len(inputs) == 1:
+        return _why_no_gradient(expr, inputs[0])
+    if not isinstance(expr, TupleExpr):
+        return "" if expr.type.is_tensor_list else f"gives {expr.type.plain}, but a tuple is wanted"
+    if len(expr.items) != len(inputs):
+        return f"gives {len(expr.items)} gradients for {len(inputs)} inputs"
+    reasons = (_why_no_gradient(e, t) for e, t in zip(expr.items, inputs, strict=True))
+    return next(filter(None, reasons), "")
+
+
+def _why_no_gradient(expr: Expr, declared: Type) -> str:
+    """A gradient may be None: then there is none."""
+    wanted = TENSORS if declared.is_list else TENSOR
+    given = expr.type.plain.required
+    if given == wanted or given.name == "None":
+        return ""
+    return f"gives {expr.type.plain}, but a gradient of {declared.plain} is a {wanted}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from .checking import Context
+from .checking import Context, expect_returns
 from .declare import Declaration, RawForward
 from .errors import Problem, did_you_mean, hint_from
 from .formula import Expr, Formula, Name
+from .loops import why_not_loop
 from .model import Forward
-from .resolve import TENSOR, Scope, expect_returns, parse, why_not_loop
+from .resolve import TENSOR, Scope, parse
 from .schema import Signature
 from .vocabulary import ARRAY_BUILTINS, UFUNCS
 

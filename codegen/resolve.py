@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from .callees import (
-    INTRINSIC,
     Callee,
     Callees,
     Mismatch,
@@ -606,88 +605,3 @@ def _joined(offset: int, body: Expr, orelse: Expr) -> Type:
     if expect_conversion(body, right) or expect_conversion(orelse, left):
         return right if expect_conversion(body, right) else left
     raise Problem(f"gives {left} or {right}: the two sides of 'if' differ", offset)
-
-
-# ---- what a whole formula must give
-
-
-def expect_returns(expr: Expr, returns: tuple[Type, ...]) -> None:
-    """Raise a `Problem` unless the expression gives what a composite op returns."""
-    if len(returns) == 1:
-        if expect_conversion(expr, returns[0]) is None:
-            raise Problem(f"forward gives {expr.type.plain}, but the op returns {returns[0]}")
-    elif isinstance(expr, TupleExpr):
-        if len(expr.items) != len(returns):
-            raise Problem(f"forward gives {len(expr.items)} results, but the op returns {len(returns)}")
-        for item, returned in zip(expr.items, returns, strict=True):
-            expect_returns(item, (returned,))
-    elif not expr.type.is_tensor_list:
-        raise Problem(f"forward gives {expr.type.plain}, but the op returns {len(returns)} results")
-
-
-def gives_gradient(expr: Expr, inputs: list[Type]) -> str:
-    """Why the expression is no gradient of these inputs, or ""."""
-    if len(inputs) == 1:
-        return _why_no_gradient(expr, inputs[0])
-    if not isinstance(expr, TupleExpr):
-        return "" if expr.type.is_tensor_list else f"gives {expr.type.plain}, but a tuple is wanted"
-    if len(expr.items) != len(inputs):
-        return f"gives {len(expr.items)} gradients for {len(inputs)} inputs"
-    reasons = (_why_no_gradient(e, t) for e, t in zip(expr.items, inputs, strict=True))
-    return next(filter(None, reasons), "")
-
-
-def _why_no_gradient(expr: Expr, declared: Type) -> str:
-    """A gradient may be None: then there is none."""
-    wanted = TENSORS if declared.is_list else TENSOR
-    given = expr.type.plain.required
-    if given == wanted or given.name == "None":
-        return ""
-    return f"gives {expr.type.plain}, but a gradient of {declared.plain} is a {wanted}"
-
-
-# ---- can it be one loop
-
-
-def why_not_loop(expr: Expr, callees: Callees) -> str:
-    """What keeps an expression from being computed element by element in one loop, or "".
-
-    The caller answers for the shapes: that every tensor in it broadcasts to one shape.
-    """
-    own = _why_not_step(expr, callees)
-    if own:
-        return own
-    return next(filter(None, (why_not_loop(child, callees) for child in expr.children())), "")
-
-
-def _why_not_step(expr: Expr, callees: Callees) -> str:
-    match expr:
-        case Name() | Gradient():
-            return _why_not_value(expr.type)
-        case Literal(value=value):
-            return "" if isinstance(value, (bool, int, float)) else f"{value!r} is no real number"
-        case Operator(symbol=symbol, resolved=resolved):
-            return _why_not_operator(symbol, resolved, callees)
-        case Call(family=family, c_entry=c_entry, function=function):
-            fits = family == INTRINSIC or callees.loops(c_entry)
-            return "" if fits else f"{function} is not computed element by element"
-        case Conditional():
-            return ""
-        case Attribute(attribute=attribute) | AttributeOf(attribute=attribute):
-            return f"a loop has no '.{attribute}'"
-    return f"a loop has no {expr.type}"
-
-
-def _why_not_value(declared: Type) -> str:
-    if declared.is_tensor and not declared.optional:
-        return ""
-    return "" if declared.is_number else f"a loop takes tensors and numbers, not {declared}"
-
-
-def _why_not_operator(symbol: str, resolved: str, callees: Callees) -> str:
-    if symbol in ("@", "is"):
-        return f"'{symbol}' is not computed element by element"
-    if resolved and not callees.loops(resolved):
-        return f"'{symbol}' is {resolved}, which is not computed element by element"
-    return ""
-
