@@ -1,0 +1,100 @@
+"""gradsmith: tensors over NumPy arrays that know how to differentiate what was computed with them.
+
+>>> import gradsmith as gs
+>>> x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4., 6.])
+"""
+
+from gradsmith import autograd, nn
+from gradsmith.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from gradsmith.generated import *  # noqa: F403
+from gradsmith.generated import __all__ as _ops
+from gradsmith.runtime.creation import (
+    arange,
+    as_tensor,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from gradsmith.runtime.dtypes import (
+    bool_,
+    can_cast,
+    complex64,
+    complex128,
+    finfo,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    is_complex,
+    is_floating_point,
+    promote_types,
+    result_type,
+    set_default_dtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from gradsmith.runtime.printing import get_printoptions, printoptions, set_printoptions
+from gradsmith.runtime.random import (
+    Generator,
+    bernoulli,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
+from gradsmith.version import __version__
+
+# PyTorch's second names of dtypes. Three of them hide a Python builtin in this module, so they come last.
+half = float16
+double = float64
+cfloat = complex64
+cdouble = complex128
+short = int16
+long = int64
+float = float32
+int = int32
+bool = bool_
+
+__all__ = [
+    "Generator", "__version__", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_", "can_cast",
+    "cdouble", "cfloat", "complex128", "complex64", "default_generator", "double", "empty", "empty_like",
+    "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
+    "get_default_dtype", "get_printoptions", "get_rng_state", "half", "iinfo", "initial_seed", "int", "int16", "int32",
+    "int64", "int8", "is_complex", "is_floating_point", "is_grad_enabled", "linspace", "logspace", "long",
+    "manual_seed", "nn", "no_grad", "normal", "ones", "ones_like", "printoptions", "promote_types", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
+    "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "short", "tensor", "uint16",
+    "uint32", "uint64", "uint8", "zeros", "zeros_like",
+    *_ops,
+]  # fmt: skip

@@ -1,0 +1,5 @@
+"""What networks are made of."""
+
+from gradsmith.nn import functional
+
+__all__ = ["functional"]
