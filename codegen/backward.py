@@ -33,7 +33,8 @@ class BackwardBuilder:
         if not formulas:
             return None
         gradients = self.gradients(formulas)
-        if gradients is None:
+        # What is wrong elsewhere in the entry may contradict what a node is.
+        if gradients is None or self.context.errors:
             return None
         return self.backward(gradients)
 
@@ -82,9 +83,7 @@ class BackwardBuilder:
         return tuple(sorted(found, key=lambda gradient: gradient.edges))
 
     def resolve(self, formula: RawFormula) -> Resolved | None:
-        return self.context.expect_expr(
-            formula.text, self.scope(), self.declaration.base, self.subject(formula)
-        )
+        return self.context.expect_expr(formula.text, self.scope(), self.declaration.base, self.subject(formula))
 
     def subject(self, formula: RawFormula) -> str:
         numbers = self.declaration.scalar_positions(self.index)
@@ -156,9 +155,11 @@ class BackwardBuilder:
 
     def gradient_variables(self) -> Iterator[tuple[str, Expr]]:
         """`grad` is the gradient of the one differentiable result; with several it means nothing."""
-        yield "grads", Gradients(TENSORS)
         if self.signature.returns[0].type.is_tensor_list:
+            yield "grads", Gradients(TENSORS)
             return
+        if len(self.signature.returns) > 1:
+            yield "grads", Gradients(TENSORS)
         wanted = [i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted]
         if len(wanted) == 1:
             yield "grad", Gradient(TENSOR, wanted[0])
@@ -212,8 +213,6 @@ def _attributes(gradients: tuple[Gradient_, ...], owner: str) -> list[Attribute]
     return list(dict.fromkeys(p for p in parts if isinstance(p, Attribute) and p.owner == owner))
 
 
-def _attribute_readers(
-    gradients: tuple[Gradient_, ...], attribute: Attribute
-) -> tuple[int, ...]:
+def _attribute_readers(gradients: tuple[Gradient_, ...], attribute: Attribute) -> tuple[int, ...]:
     wanted = (attribute.owner, attribute.attribute)
     return tuple(i for i, g in enumerate(gradients) if wanted in g.formula.attributes)

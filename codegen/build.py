@@ -22,9 +22,7 @@ from .reader import RawEntry, read
 from .vocabulary import LOOP_UFUNCS, scan_functions
 
 
-def load_table(
-    source: Path | str, *, file: str = "", functions: Mapping[str, str] | None = None
-) -> Table:
+def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, str] | None = None) -> Table:
     """Read, check and build a table of ops.
 
     Parameters
@@ -169,13 +167,11 @@ def _variants(declaration: Declaration, number: int, context: Context) -> tuple[
     return tuple(variant for variant in found if variant is not None)
 
 
-def _expect_variant(
-    declaration: Declaration, index: int, number: int, context: Context
-) -> Variant | None:
+def _expect_variant(declaration: Declaration, index: int, number: int, context: Context) -> Variant | None:
     signature = declaration.expanded[index][0]
     forward = expect_forward(declaration, signature, context)
     backward = BackwardBuilder(declaration, index, number, context).expect_backward()
-    if forward is None:
+    if forward is None or context.errors:
         return None
     returned = signature.returns[0].type
     is_view = bool(returned.alias) and not returned.written

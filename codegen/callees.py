@@ -79,9 +79,7 @@ def helpers() -> tuple[Callee, ...]:
 def intrinsics() -> dict[str, tuple[Callee, ...]]:
     """Functions of the loop emitter: base -> its variants."""
     return {
-        signature.base: tuple(
-            Callee(variant, "", INTRINSIC, loops=True) for variant, _ in expand(signature)
-        )
+        signature.base: tuple(Callee(variant, "", INTRINSIC, loops=True) for variant, _ in expand(signature))
         for signature in _signatures(INTRINSICS)
     }
 
@@ -124,9 +122,7 @@ class Mismatch(Exception):
     """Why a callee does not take the arguments it was given."""
 
 
-def bind(
-    callee: Callee, positional: list[Expr], keywords: dict[str, Expr] | None = None
-) -> tuple[Expr, ...]:
+def bind(callee: Callee, positional: list[Expr], keywords: dict[str, Expr] | None = None) -> tuple[Expr, ...]:
     """Complete positional arguments, converted and with defaults.
 
     Raises
@@ -148,9 +144,7 @@ def bind(
     return tuple(bound)
 
 
-def _verify_count(
-    arguments: tuple[Argument, ...], positional: list[Expr], given: dict[str, Expr]
-) -> None:
+def _verify_count(arguments: tuple[Argument, ...], positional: list[Expr], given: dict[str, Expr]) -> None:
     limit = sum(not a.keyword_only for a in arguments)
     if len(positional) > limit:
         required = sum(a.default is None and not a.keyword_only for a in arguments)
@@ -174,8 +168,7 @@ def _converted(value: Expr, argument: Argument) -> Expr:
         return converted
     if value.type.optional and expect_conversion(_without_none(value), argument.type):
         raise Mismatch(
-            f"wants a {argument.type.plain} as '{argument.name}', where None may come. "
-            "Test it with 'is None' first"
+            f"wants a {argument.type.plain} as '{argument.name}', where None may come. Test it with 'is None' first"
         )
     raise Mismatch(f"wants {argument.type.plain} as '{argument.name}', not {value.type.plain}")
 
@@ -226,7 +219,12 @@ def literal(value: object) -> Literal:
     if isinstance(value, (tuple, list)):
         return Literal(Type("int", is_list=True), tuple(value))
     types: dict[type, str] = {
-        bool: "bool", int: "int", float: "float", complex: "Scalar", str: "str", type(None): "None",
+        bool: "bool",
+        int: "int",
+        float: "float",
+        complex: "Scalar",
+        str: "str",
+        type(None): "None",
     }
     constant: LiteralValue = value  # type: ignore[assignment]
     return Literal(Type(types[type(value)]), constant)

@@ -148,7 +148,7 @@ class _Declarer:
         formulas, non_differentiable = self.formulas()
         forward = self.forward()
         outputs = self.output_differentiability()
-        self.verify_gradients(forward, formulas, non_differentiable, outputs)
+        self.verify_gradients(forward, formulas, outputs)
         self.verify_faces()
         return Declaration(
             entry=self.entry,
@@ -171,7 +171,8 @@ class _Declarer:
     def forward(self) -> RawForward | None:
         raw = self.entry.texts.get("forward")
         if raw is None:
-            self.error(self.entry.name.position, "has no 'forward'", self.kinds_hint())
+            if "forward" not in self.entry.keys:
+                self.error(self.entry.name.position, "has no 'forward'", self.kinds_hint())
             return None
         kind, bracket, rest = raw.text.partition("(")
         if not bracket or not rest.endswith(")") or not kind.strip().isidentifier():
@@ -253,16 +254,17 @@ class _Declarer:
         self,
         forward: RawForward | None,
         formulas: tuple[RawFormula, ...],
-        non_differentiable: frozenset[str],
         outputs: tuple[bool, ...],
     ) -> None:
         """Every input has a formula, or the entry says why not."""
         reason = self.why_no_formulas(forward, outputs)
         for formula in formulas if reason else ():
             self.error(formula.text.position, f"{formula.subject}, but {reason}")
-        given = {name for formula in formulas for name in formula.inputs} | non_differentiable
-        missing = [a for a in self.signature.tensor_arguments if a.name not in given]
-        if missing and not reason and forward is not None:
+        written = {name.strip() for key in self.entry.keys for name in key.split(",")}
+        missing = [a for a in self.signature.tensor_arguments if a.name not in written]
+        # A formula for a name that does not exist was meant for one that does.
+        misnamed = any(self.signature.expect_argument(n) is None for n in written - set(KEYS))
+        if missing and not (reason or misnamed or forward is None):
             self.missing_formulas(missing)
 
     def why_no_formulas(self, forward: RawForward | None, outputs: tuple[bool, ...]) -> str:
@@ -278,8 +280,7 @@ class _Declarer:
         self.error(
             self.entry.name.position,
             f"no formula for {noun} {names}",
-            f"Write one, or '{missing[0].name}: {NON_DIFFERENTIABLE}', "
-            "or 'nondifferentiable: why' for the whole op.",
+            f"Write one, or '{missing[0].name}: {NON_DIFFERENTIABLE}', or 'nondifferentiable: why' for the whole op.",
         )
 
     # -- faces
@@ -379,7 +380,7 @@ class _Declarer:
         found = {key.text: value.text for key, value in sample}
         required = [a.name for a in self.signature.arguments if a.default is None]
         missing = [name for name in required if name not in found]
-        if missing and sample:
+        if missing and found.keys() <= set(names) and sample:
             self.error(sample[0][0].position, f"sample has no value for '{missing[0]}'")
         return found
 

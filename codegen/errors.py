@@ -78,8 +78,8 @@ class Collector:
         if self._errors:
             raise SpecErrors(self._errors)
 
-    def __len__(self) -> int:
-        return len(self._errors)
+    def __bool__(self) -> bool:
+        return bool(self._errors)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
@@ -96,7 +96,8 @@ def hint_from(title: str, word: str, candidates: Iterable[str]) -> str:
 
 
 def sentence(text: str) -> str:
-    return text if text.endswith((".", "?", "!")) else text + "."
+    # A type such as int[]? may end a text, a question ends with a quoted word.
+    return text if text.endswith((".", "'?")) else text + "."
 
 
 def _file_order(error: SpecError) -> tuple[int, int, str]:

@@ -175,9 +175,7 @@ class Formula:
     @property
     def attributes(self) -> frozenset[tuple[str, str]]:
         """(owner, attribute) pairs that are read."""
-        return frozenset(
-            (e.owner, e.attribute) for e in self.expr.walk() if isinstance(e, Attribute)
-        )
+        return frozenset((e.owner, e.attribute) for e in self.expr.walk() if isinstance(e, Attribute))
 
     @property
     def gradients(self) -> frozenset[int]:

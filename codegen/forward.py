@@ -29,9 +29,7 @@ def expect_forward(declaration: Declaration, signature: Signature, context: Cont
         return None
 
 
-def _ufunc(
-    raw: RawForward, declaration: Declaration, signature: Signature, context: Context
-) -> Forward:
+def _ufunc(raw: RawForward, declaration: Declaration, signature: Signature, context: Context) -> Forward:
     name = raw.text.strip()
     if name not in UFUNCS:
         raise Problem(f"forward names the ufunc '{name}', which is none", hint=did_you_mean(name, UFUNCS))
@@ -53,9 +51,7 @@ def _require_one_tensor(signature: Signature, what: str) -> None:
         raise Problem(f"{what} gives one Tensor, but the op returns {shown}")
 
 
-def _tree(
-    raw: RawForward, declaration: Declaration, signature: Signature, context: Context
-) -> Forward | None:
+def _tree(raw: RawForward, declaration: Declaration, signature: Signature, context: Context) -> Forward | None:
     """``pointwise`` or ``composite``: an expression over ops."""
     pointwise = raw.kind == "pointwise"
     scope = Scope(
@@ -86,9 +82,7 @@ def _verify_loop(expr: Expr, signature: Signature, context: Context) -> None:
         raise Problem(f"forward gives {expr.type}, which is no Tensor")
 
 
-def _array(
-    raw: RawForward, declaration: Declaration, signature: Signature, context: Context
-) -> Forward:
+def _array(raw: RawForward, declaration: Declaration, signature: Signature, context: Context) -> Forward:
     """An expression over ndarrays: only its names are checked, NumPy does the rest."""
     try:
         tree = parse(raw.text)

@@ -6,7 +6,8 @@ values, forget positions and accept duplicate keys, so the reader takes YAML's n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import itertools
+from dataclasses import dataclass, field, replace
 
 import yaml
 
@@ -54,7 +55,7 @@ class RawEntry:
     @property
     def base(self) -> str:
         """The op's name as far as it can be told: for messages about entries that do not parse."""
-        return self.name.text.split("(")[0].strip().split(".")[0]
+        return _base(self.name.text)
 
     def expect_text(self, key: str) -> str | None:
         found = self.texts.get(key)
@@ -123,9 +124,7 @@ class _Reader:
             name=name,
             texts=self.texts(keys, op),
             lists={key: self.text_list(keys[key], op, key) for key in LIST_KEYS if key in keys},
-            operators=self.text_pairs(keys["operators"], op, "operators")
-            if "operators" in keys
-            else (),
+            operators=self.text_pairs(keys["operators"], op, "operators") if "operators" in keys else (),
             samples=self.samples(keys["samples"], op) if "samples" in keys else (),
             formulas=self.formulas(pairs, op),
             keys=frozenset(keys),
@@ -136,26 +135,28 @@ class _Reader:
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 if key.value == "name" and isinstance(value, yaml.ScalarNode):
-                    return str(value.value.split("(")[0].split(".")[0].strip())
+                    return _base(value.value)
         return ""
 
     def texts(self, keys: dict[str, yaml.Node], op: str) -> dict[str, RawText]:
         found = {key: self.expect_text(keys[key], op, key) for key in TEXT_KEYS if key in keys}
         return {key: text for key, text in found.items() if text is not None}
 
-    def formulas(
-        self, pairs: list[tuple[RawText, yaml.Node]], op: str
-    ) -> tuple[tuple[RawText, RawText], ...]:
-        found = [
-            (key, self.expect_text(value, op, key.text))
-            for key, value in pairs
-            if key.text not in KEYS
-        ]
-        return tuple((key, text) for key, text in found if text is not None)
+    def formulas(self, pairs: list[tuple[RawText, yaml.Node]], op: str) -> tuple[tuple[RawText, RawText], ...]:
+        found: list[tuple[RawText, RawText]] = []
+        for key, value in pairs:
+            if key.text in KEYS:
+                continue
+            near = did_you_mean(key.text, KEYS)
+            if near and not isinstance(value, yaml.ScalarNode):
+                self.errors.add(key.position, op, f"unknown key '{key.text}'", near)
+                continue
+            text = self.expect_text(value, op, key.text)
+            if text is not None:
+                found.append((key, text))
+        return tuple(found)
 
-    def samples(
-        self, node: yaml.Node, op: str
-    ) -> tuple[tuple[tuple[RawText, RawText], ...], ...]:
+    def samples(self, node: yaml.Node, op: str) -> tuple[tuple[tuple[RawText, RawText], ...], ...]:
         items = self.items(node, op, "samples", "a list of mappings")
         return tuple(self.source_pairs(item, op) for item in items)
 
@@ -174,18 +175,14 @@ class _Reader:
         found = [self.expect_text(item, op, key) for item in self.items(node, op, key, "a list")]
         return tuple(text for text in found if text is not None)
 
-    def text_pairs(
-        self, node: yaml.Node, op: str, key: str
-    ) -> tuple[tuple[RawText, RawText], ...]:
+    def text_pairs(self, node: yaml.Node, op: str, key: str) -> tuple[tuple[RawText, RawText], ...]:
         pairs = self.pairs(node, op, key, "a mapping")
         found = [(name, self.expect_text(value, op, name.text)) for name, value in pairs]
         return tuple((name, text) for name, text in found if text is not None)
 
     # -- YAML nodes, one step at a time
 
-    def pairs(
-        self, node: yaml.Node, op: str, what: str, wanted: str
-    ) -> list[tuple[RawText, yaml.Node]]:
+    def pairs(self, node: yaml.Node, op: str, what: str, wanted: str) -> list[tuple[RawText, yaml.Node]]:
         """Keys and values of a mapping, each key once."""
         if not isinstance(node, yaml.MappingNode):
             self.errors.add(_start(node), op, f"{what} should be {wanted}")
@@ -211,7 +208,8 @@ class _Reader:
 
     def expect_text(self, node: yaml.Node, op: str, what: str) -> RawText | None:
         if isinstance(node, yaml.ScalarNode) and node.value:
-            return self.raw(node)
+            raw = self.raw(node)
+            return raw if what == "doc" else replace(raw, text=_joined_lines(raw.text))
         wanted = "has no value" if isinstance(node, yaml.ScalarNode) else "should be a text"
         self.errors.add(_start(node), op, f"'{what}' {wanted}")
         return None
@@ -221,6 +219,15 @@ class _Reader:
 
     def source(self, node: yaml.Node) -> str:
         return self.file_text[node.start_mark.index : node.end_mark.index]
+
+
+def _base(schema: str) -> str:
+    return "".join(itertools.takewhile(lambda c: c.isalnum() or c == "_", schema.strip()))
+
+
+def _joined_lines(text: str) -> str:
+    """YAML folds most line breaks, but not those before lines that are indented further."""
+    return " ".join(line.strip() for line in text.splitlines())
 
 
 def _start(node: yaml.Node) -> Position:

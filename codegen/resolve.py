@@ -142,8 +142,7 @@ class Resolver:
 
     def _constant(self, node: ast.Constant) -> Expr:
         if isinstance(node.value, (bytes, type(...))):
-            raise Problem(f"has the constant {node.value!r}, which formulas do not know",
-                          node.col_offset)
+            raise Problem(f"has the constant {node.value!r}, which formulas do not know", node.col_offset)
         return literal(node.value)
 
     def _name(self, node: ast.Name) -> Expr:
@@ -172,8 +171,9 @@ class Resolver:
     def _binary(self, node: ast.BinOp) -> Expr:
         left, right = self._visit(node.left), self._visit(node.right)
         if type(node.op) not in _BINARY:
-            raise Problem(f"has the operator of {_describe(node.op)}, which formulas do not know",
-                          node.left.end_col_offset or 0)
+            raise Problem(
+                f"has the operator of {_describe(node.op)}, which formulas do not know", node.left.end_col_offset or 0
+            )
         symbol, method, reflected = _BINARY[type(node.op)]
         if not (_has_tensor(left) or _has_tensor(right)):
             return Operator(_number_type(node, symbol, left, right), symbol, (left, right))
@@ -200,9 +200,7 @@ class Resolver:
                 except Mismatch as mismatch:
                     reasons.append(f"{callee.signature.base} {mismatch}")
                     continue
-                return Operator(
-                    callee.result, symbol, operands, callee.c_entry, callee.family, bound
-                )
+                return Operator(callee.result, symbol, operands, callee.c_entry, callee.family, bound)
         raise Problem(*self._no_operator(node, symbol, operands, method, reasons))
 
     def _no_operator(
@@ -238,23 +236,21 @@ class Resolver:
         """``a < b < c`` is ``a < b and b < c``."""
         nodes = [node.left, *node.comparators]
         links: list[Expr] = [
-            self._comparison(node, op, left, right)
-            for op, left, right in zip(node.ops, nodes, nodes[1:], strict=False)
+            self._comparison(node, op, left, right) for op, left, right in zip(node.ops, nodes, nodes[1:], strict=False)
         ]
         result = links[0]
         for link in links[1:]:
             result = self._logical(node, "and", (result, link))
         return result
 
-    def _comparison(
-        self, node: ast.Compare, op: ast.cmpop, left_node: ast.expr, right_node: ast.expr
-    ) -> Expr:
+    def _comparison(self, node: ast.Compare, op: ast.cmpop, left_node: ast.expr, right_node: ast.expr) -> Expr:
         left, right = self._visit(left_node), self._visit(right_node)
         if isinstance(op, (ast.Is, ast.IsNot)):
             return self._is_none(node, left, right, negated=isinstance(op, ast.IsNot))
         if type(op) not in _COMPARE:
-            raise Problem(f"has the operator of {_describe(op)}, which formulas do not know",
-                          left_node.end_col_offset or 0)
+            raise Problem(
+                f"has the operator of {_describe(op)}, which formulas do not know", left_node.end_col_offset or 0
+            )
         symbol, method, mirrored = _COMPARE[type(op)]
         if _has_tensor(left) or _has_tensor(right):
             return self._operator(node, symbol, (left, right), method, mirrored)
@@ -370,9 +366,7 @@ class Resolver:
             return Attribute(INT, value.name, "count")
         return AttributeOf(INT, value, "count")
 
-    def _expect_choice(
-        self, function: str, offset: int, positional: list[Expr]
-    ) -> Expr | None:
+    def _expect_choice(self, function: str, offset: int, positional: list[Expr]) -> Expr | None:
         """``where(number == 0, a, b)`` chooses one of two values as a whole.
 
         It arises where an argument of a formula became a number. A loop reads the three parts; the
@@ -386,9 +380,7 @@ class Resolver:
         call = self._apply(function, offset, positional, {})
         return Conditional(TENSOR, test, body, orelse, call.c_entry, call.family, call.arguments)
 
-    def _apply(
-        self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]
-    ) -> Call:
+    def _apply(self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]) -> Call:
         candidates = self._candidates(function)
         self._forgive_broken(function)
         if not candidates:
@@ -479,8 +471,7 @@ class Resolver:
 
     def _sliced(self, node: ast.Subscript, value: Expr, index: ast.Slice) -> Expr:
         if value.type != INTS or index.step is not None:
-            raise Problem(f"slices {value.type}; only an int[] has slices [start:stop]",
-                          node.col_offset)
+            raise Problem(f"slices {value.type}; only an int[] has slices [start:stop]", node.col_offset)
         bounds = [self._visit(b) if b is not None else None for b in (index.lower, index.upper)]
         for bound in bounds:
             if bound is not None and bound.type != INT:
@@ -493,14 +484,16 @@ class Resolver:
             raise Problem("subscripts 'grads' with something else than a number", node.col_offset)
         position = int(index.value)  # type: ignore[arg-type]
         if self.scope.returns_list:
-            raise Problem("takes one of 'grads', but how many there are differs from call to call",
-                          node.col_offset, "Give 'grads' as a whole to a helper or op.")
+            raise Problem(
+                "takes one of 'grads', but how many there are differs from call to call",
+                node.col_offset,
+                "Give 'grads' as a whole to a helper or op.",
+            )
         if not 0 <= position < len(wanted):
             count = f"{len(wanted)} output{'s' if len(wanted) > 1 else ''}"
             raise Problem(f"uses grads[{position}], but the op has {count}", node.col_offset)
         if not wanted[position]:
-            raise Problem(f"uses grads[{position}], but that output is not differentiable",
-                          node.col_offset)
+            raise Problem(f"uses grads[{position}], but that output is not differentiable", node.col_offset)
         return Gradient(TENSOR, position)
 
     def _tuple(self, node: ast.Tuple | ast.List) -> TupleExpr:

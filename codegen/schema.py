@@ -81,9 +81,7 @@ class Type:
     @property
     def is_number(self) -> bool:
         """One Python number, never None."""
-        return self.name in ("Scalar", "int", "float", "bool") and not (
-            self.is_list or self.optional
-        )
+        return self.name in ("Scalar", "int", "float", "bool") and not (self.is_list or self.optional)
 
     @property
     def plain(self) -> Type:
@@ -259,9 +257,7 @@ def _verify_follows(argument: Argument, before: list[Argument], offset: int) -> 
         raise Problem(f"two arguments are called '{argument.name}'", offset)
     optional_first = next((a.name for a in before if a.default is not None), None)
     if argument.default is None and optional_first and not argument.keyword_only:
-        raise Problem(
-            f"argument '{argument.name}' without default follows '{optional_first}' with one", offset
-        )
+        raise Problem(f"argument '{argument.name}' without default follows '{optional_first}' with one", offset)
 
 
 def _scan_argument(scanner: _Scanner, keyword_only: bool) -> Argument:
@@ -314,9 +310,7 @@ def _scan_alias(scanner: _Scanner) -> tuple[str, bool]:
     return alias, written
 
 
-def _verify_type(
-    name: str, union: bool, alias: str, is_list: bool, optional: bool, offset: int
-) -> None:
+def _verify_type(name: str, union: bool, alias: str, is_list: bool, optional: bool, offset: int) -> None:
     if union and (is_list or optional):
         raise Problem("Tensor|Scalar is neither a list nor optional", offset)
     if alias and name != "Tensor":
@@ -363,9 +357,11 @@ def _fits(declared: Type, value: object) -> bool:
         return isinstance(value, (list, tuple)) and all(_fits(item, v) for v in value)
     if isinstance(value, bool) and declared.name in ("int", "float"):
         return False
-    allowed = _DEFAULT_VALUES["Scalar" if declared.union_scalar else declared.name] if (
-        declared.union_scalar or declared.name in _DEFAULT_VALUES
-    ) else ()
+    allowed = (
+        _DEFAULT_VALUES["Scalar" if declared.union_scalar else declared.name]
+        if (declared.union_scalar or declared.name in _DEFAULT_VALUES)
+        else ()
+    )
     return isinstance(value, allowed)
 
 

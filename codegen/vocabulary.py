@@ -164,17 +164,13 @@ LIST_ATTRIBUTES: Mapping[str, Type] = MappingProxyType(
 )
 
 # Attributes written with parentheses; `x.size(dim)` is `x.shape[dim]`.
-METHOD_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
-    {"numel": "numel", "dim": "ndim", "is_complex": "is_complex"}
-)
+METHOD_ATTRIBUTES: Mapping[str, str] = MappingProxyType({"numel": "numel", "dim": "ndim", "is_complex": "is_complex"})
 # Attributes that have a spelling of their own and are not written with a dot.
 UNDOTTED_ATTRIBUTES = frozenset({"is_none", "count"})
 
 # ---- names that formulas may use anywhere
 
-CONSTANTS: Mapping[str, float] = MappingProxyType(
-    {"pi": math.pi, "inf": math.inf, "nan": math.nan}
-)
+CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "inf": math.inf, "nan": math.nan})
 DTYPES = _words(
     """
     bool uint8 int8 int16 int32 int64 float32 float64 complex64 complex128
@@ -211,9 +207,7 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 # ---- forward: array(expression)
 
-ARRAY_BUILTINS = _words(
-    "abs bool complex float int isinstance len list max min range slice sum tuple type zip"
-)
+ARRAY_BUILTINS = _words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
 
 _DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(", re.MULTILINE)
 

@@ -1,0 +1,47 @@
+"""Every mistake of a table is told with its place, its op and what would have been right."""
+
+from pathlib import Path
+
+import pytest
+from codegen.build import load_table
+from codegen.errors import Collector, Position, SpecErrors, did_you_mean, hint_from
+
+FAIL = Path(__file__).parent / "fail"
+MARK = "#| "  # begins the lines of a case that quote its messages
+
+
+@pytest.mark.parametrize("case", sorted(FAIL.glob("*.yaml")), ids=lambda path: path.stem)
+def test_bad_table(case: Path) -> None:
+    text = case.read_text()
+    expected = [line.removeprefix(MARK) for line in text.splitlines() if line.startswith(MARK)]
+    with pytest.raises(SpecErrors) as raised:
+        load_table(text)
+    assert str(raised.value).splitlines() == expected
+
+
+def test_errors_come_in_file_order_and_once() -> None:
+    errors = Collector("table.yaml")
+    errors.add(Position(9, 1), "mul", "second")
+    errors.add(Position(2, 5), "add", "first")
+    errors.add(Position(2, 5), "add", "first")
+    with pytest.raises(SpecErrors) as raised:
+        errors.raise_if_any()
+    assert str(raised.value) == "table.yaml:2:5: add: first.\ntable.yaml:9:1: mul: second."
+
+
+def test_no_error_raises_nothing() -> None:
+    Collector("table.yaml").raise_if_any()
+
+
+def test_hints() -> None:
+    assert did_you_mean("othr", ["self", "other"]) == "Did you mean 'other'?"
+    assert did_you_mean("x", ["self", "other"]) == ""
+    assert hint_from("Names", "slf", ["self", "b"]) == "Names: b, self. Did you mean 'self'?"
+    assert hint_from("Names", "x", []) == "Names: none."
+
+
+def test_the_file_is_named_as_given(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text("nothing: []\n")
+    with pytest.raises(SpecErrors, match=r"^ops\.yaml:1:1: unknown family"):
+        load_table(path)

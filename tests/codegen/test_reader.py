@@ -1,0 +1,92 @@
+"""YAML text to raw entries that know where everything stands."""
+
+import pytest
+import yaml
+from codegen import reader
+from codegen.errors import Collector, Position
+from codegen.reader import RawEntry, read
+
+TEXT = """\
+arithmetic:
+
+# a comment (with one parenthesis
+- name: mul(Tensor self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(multiply)
+  self: grad * conj(other)
+  self, other: >-
+    f(grad,
+      self)
+  variants: [function, method]
+  operators: {binary: __mul__, reflected: __rmul__}
+  samples: [{self: real(3, 4), other: [real(1, 2), 'x']}, {self: "real(3)"}]
+  doc: 'Product: of two.'
+reduce: []
+"""
+
+
+def read_one(text: str) -> RawEntry:
+    errors = Collector("derivatives.yaml")
+    entries = read(text, errors)
+    errors.raise_if_any()
+    (entry,) = entries
+    return entry
+
+
+def test_texts_and_positions() -> None:
+    entry = read_one(TEXT)
+    assert (entry.family, entry.base, entry.position) == ("arithmetic", "mul", Position(4, 3))
+    assert entry.name.text == "mul(Tensor self, Tensor|Scalar other) -> Tensor"
+    assert entry.name.position == Position(4, 9)
+    assert entry.texts["doc"].text == "Product: of two."
+    assert entry.texts["doc"].position == Position(13, 8)
+    assert entry.expect_text("complex") is None
+
+
+def test_lists_and_mappings() -> None:
+    entry = read_one(TEXT)
+    assert [t.text for t in entry.lists["variants"]] == ["function", "method"]
+    assert [(k.text, v.text) for k, v in entry.operators] == [("binary", "__mul__"), ("reflected", "__rmul__")]
+    assert entry.operators[1][1].position == Position(11, 43)
+
+
+def test_other_keys_are_formulas() -> None:
+    formulas = [(key.text, value.text) for key, value in read_one(TEXT).formulas]
+    assert formulas == [("self", "grad * conj(other)"), ("self, other", "f(grad, self)")]
+
+
+def test_parentheses_hold_samples_together() -> None:
+    samples = [{k.text: v.text for k, v in sample} for sample in read_one(TEXT).samples]
+    assert samples == [{"self": "real(3, 4)", "other": "[real(1, 2), 'x']"}, {"self": '"real(3)"'}]
+
+
+@pytest.mark.parametrize(
+    ("offset", "line", "column"),
+    [(0, 8, 5), (2, 8, 7), (7, 8, 12), (8, 9, 7), (12, 9, 11)],
+)
+def test_position_in_a_folded_text(offset: int, line: int, column: int) -> None:
+    _, text = read_one(TEXT).formulas[1]
+    # The block begins at its mark, so offsets are those of `f(grad, self)`.
+    assert text.position_of(offset) == Position(line, column)
+
+
+def test_position_in_a_quoted_text() -> None:
+    assert read_one(TEXT).texts["doc"].position_of(9) == Position(13, 18)
+
+
+def test_both_loaders_of_yaml_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = read_one(TEXT)
+    monkeypatch.setattr(reader, "_Loader", yaml.SafeLoader)
+    assert read_one(TEXT) == entry
+
+
+def test_a_text_that_looks_like_another_type_stays_a_text() -> None:
+    entry = read_one("copy:\n- name: f(Tensor self) -> Tensor\n  self: 0.50\n  doc: yes\n")
+    assert entry.formulas[0][1].text == "0.50"
+    assert entry.texts["doc"].text == "yes"
+
+
+def test_a_broken_entry_does_not_hide_the_next() -> None:
+    errors = Collector("derivatives.yaml")
+    entries = read("copy:\n- forward: x\n- name: f(Tensor self) -> Tensor\n", errors)
+    assert [entry.base for entry in entries] == ["f"]
+    assert errors
