@@ -225,6 +225,14 @@ class State:
     def record(self, output: str, key: str, inputs: list[str] | None = None, note: Any = None) -> None:
         self._entries[output] = {"key": key, "inputs": inputs or [], "note": note}
 
+    def discard(self, output: str) -> None:
+        """The output is about to be made anew; should that fail, no earlier state of it may be believed."""
+        self._entries.pop(output, None)
+        (ROOT / output).unlink(missing_ok=True)
+
+    def key(self, output: str) -> str:
+        return str(self._entries[output]["key"])
+
     def save(self) -> None:
         path = ROOT / STATE_FILE
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -312,7 +320,7 @@ class Toolchain:
                 continue
             output = f"probe:{feature}"
             key = _digest(self.identity(), program)
-            if state.note(output) is None or state._entries[output]["key"] != key:
+            if state.note(output) is None or state.key(output) != key:
                 state.record(output, key, note=self._try(feature.lower(), program, libraries))
             self.features[feature] = bool(state.note(output))
 
@@ -510,8 +518,8 @@ class Build:
         if self.state.is_current(output, self._cython_key(source, inputs)):
             return
         self.report(f"cython  {source}")
-        path = ROOT / output
-        path.parent.mkdir(parents=True, exist_ok=True)
+        self.state.discard(output)
+        (ROOT / output).parent.mkdir(parents=True, exist_ok=True)
         options = [word for item in DIRECTIVES.items() for word in ("-X", "=".join(item))]
         _run([
             sys.executable, "-m", "cython", *options, "--depfile", "--module-name", extension.name,
@@ -546,6 +554,7 @@ class Build:
         key = _digest(self.toolchain.identity(), flags, self.sources.digest(inputs))
         if not self.state.is_current(output, key):
             self.report(f"cc      {source}")
+            self.state.discard(output)
             self.toolchain.compile(source, extension, folder)
             self.state.record(output, key, inputs)
         return output
@@ -557,16 +566,17 @@ class Build:
 
     def _link(self, extension: Extension, objects: list[str]) -> str:
         output = f"{self.folder}/{extension.name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-        key = _digest(*(self.state._entries[path]["key"] for path in objects))
+        key = _digest(*map(self.state.key, objects))
         if not self.state.is_current(output, key):
             self.report(f"link    {extension.name}")
+            self.state.discard(output)
             self.toolchain.link(objects, extension, output)
             self.state.record(output, key, objects)
         return output
 
     def _install(self, built: str, target: Path) -> None:
         """Put a copy in place; whoever has the old file mapped keeps the old file."""
-        key = self.state._entries[built]["key"] + built
+        key = self.state.key(built) + built
         if self.state.is_current(str(target), key):
             return
         target.parent.mkdir(parents=True, exist_ok=True)

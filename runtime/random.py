@@ -174,9 +174,7 @@ def _drawn(op, draw, size, named, generator, out, dtype, device, requires_grad):
 
 def _real_or_complex(op, draw, source, shape, dtype):
     if dtype.kind == "f":
-        # NumPy draws float32 and float64; float16 is rounded from float32.
-        drawn = np.float64 if dtype.itemsize == 8 else np.float32
-        return np.asarray(draw(source, shape, drawn)).astype(dtype, copy=False)
+        return np.asarray(draw(source, shape, dtype))
     if dtype.kind != "c":
         raise RuntimeError(f"{op}() draws floating-point or complex numbers, not {dtype.name}; see randint()")
     part = np.dtype(f"f{dtype.itemsize // 2}")
@@ -185,10 +183,15 @@ def _real_or_complex(op, draw, source, shape, dtype):
 
 
 def _uniform(source, shape, dtype):
+    if dtype.itemsize == 2:
+        # A float32 below 1 may be rounded to 1; eleven bits are what a float16 holds.
+        return source.integers(0, 1 << 11, shape, np.uint16) / dtype.type(1 << 11)
     return source.random(shape, dtype)
 
 
 def _normal(source, shape, dtype):
+    if dtype.itemsize == 2:
+        return np.asarray(source.standard_normal(shape, np.float32)).astype(dtype)
     return source.standard_normal(shape, dtype)
 
 

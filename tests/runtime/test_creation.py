@@ -1,0 +1,346 @@
+"""Creation functions: values, dtypes, sharing of memory, refusals."""
+
+import array
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+
+def same(tensor, expected, dtype):
+    __tracebackhide__ = True
+    assert tensor.dtype == dtype
+    np.testing.assert_array_equal(tensor.numpy(force=True), np.array(expected, dtype))
+
+
+# ---- tensor
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        (1.5, gs.float32),
+        (2, gs.int64),
+        (True, gs.bool),
+        (1j, gs.complex64),
+        ([1, 2.5, True], gs.float32),
+        ([[1, 2], [3, 4]], gs.int64),
+        ([1j, 2], gs.complex64),
+        ([], gs.float32),
+        ([[], []], gs.float32),
+        (range(3), gs.int64),
+        (np.float64(1), gs.float64),
+        ([np.float64(1)], gs.float64),
+        ([np.float32(1), 2.0], gs.float32),
+        ([np.float16(1), 2], gs.float16),
+        (np.arange(3, dtype=np.int16), gs.int16),
+        ([np.ones(2, np.float32), [1, 2]], gs.float32),
+        (array.array("d", [1, 2]), gs.float64),
+        (bytearray(b"ab"), gs.uint8),
+    ],
+    ids=repr,
+)
+def test_dtype_that_data_implies(data, dtype):
+    same(gs.tensor(data), data if not isinstance(data, bytearray) else list(data), dtype)
+
+
+def test_tensor_copies():
+    source = np.ones(3)
+    made = gs.tensor(source)
+    source[0] = 5
+    same(made, [1, 1, 1], gs.float64)
+
+
+def test_tensor_of_tensors_has_no_history():
+    w = gs.tensor([1.0, 2.0], requires_grad=True)
+    for made in (gs.tensor(w), gs.tensor([w, w]), gs.tensor([[w[0], 3.0]])):
+        assert not made.requires_grad
+    same(gs.tensor([w, [3, 4]]), [[1, 2], [3, 4]], gs.float32)
+
+
+def test_requires_grad():
+    assert gs.tensor([1.0], requires_grad=True).requires_grad
+    with pytest.raises(RuntimeError, match="floating point and complex"):
+        gs.tensor([1], requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([[1, 2], [3]], r"expected sequence of length 2 at dim 1 \(got 1\), at data\[1\]"),
+        ([[[1], [2]], [[3], [4, 5]]], r"expected sequence of length 1 at dim 2 \(got 2\), at data\[1\]\[1\]"),
+        ([[1, 2], 3], r"expected a sequence of length 2 at data\[1\], got a number"),
+        ([3, [1, 2]], r"expected a number at data\[1\], got a sequence of length 2"),
+        ([np.ones(2), [1, 2, 3]], r"expected sequence of length 2 at dim 1 \(got 3\), at data\[1\]"),
+    ],
+    ids=repr,
+)
+def test_ragged(data, message):
+    with pytest.raises(ValueError, match=message):
+        gs.tensor(data)
+
+
+def test_ragged_with_a_tensor_that_requires_grad():
+    w = gs.ones(2, requires_grad=True)
+    with pytest.raises(ValueError, match=r"got 3\), at data\[1\]"):
+        gs.tensor([w, [1, 2, 3]])
+
+
+def test_a_list_in_itself():
+    data = []
+    data.append(data)
+    with pytest.raises(ValueError, match="more than 64 deep"):
+        gs.tensor(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ("1.5", TypeError, "invalid data type 'str'"),
+        (["1.5"], TypeError, "invalid data type 'str'"),
+        (b"ab", TypeError, "invalid data type 'bytes'"),
+        ([1, None], RuntimeError, "could not infer dtype of NoneType"),
+        ({1: 2}, RuntimeError, "could not infer dtype of dict"),
+        (np.array([object()]), TypeError, "can't convert np.ndarray of type numpy.object_"),
+        (np.array(["a"]), TypeError, "can't convert np.ndarray of type numpy.str_"),
+        (np.zeros(2, "longdouble"), TypeError, "can't convert np.ndarray of type numpy.longdouble"),
+        (np.ma.array([1, 2], mask=[0, 1]), TypeError, "masked array"),
+        (2**70, RuntimeError, "int64 without overflow"),
+        ([2**63, -1], RuntimeError, "int64 without overflow"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_data(data, error, message):
+    for dtype in (None, gs.float32) if error is not RuntimeError else (None,):
+        with pytest.raises(error, match=message):
+            gs.tensor(data, dtype=dtype)
+
+
+def test_given_dtype():
+    same(gs.tensor([1.7, 2], dtype=gs.int32), [1, 2], gs.int32)
+    same(gs.tensor([1, 0], dtype="bool"), [True, False], gs.bool)
+    with pytest.raises(RuntimeError, match="uint8 without overflow"):
+        gs.tensor([300], dtype=gs.uint8)
+    with pytest.raises(TypeError, match="complex"):
+        gs.tensor([1j], dtype=gs.float32)
+
+
+# ---- sharing memory
+
+
+def test_from_numpy_shares():
+    source = np.arange(3.0)
+    made = gs.from_numpy(source)
+    source[0] = 7
+    made[1] = 8
+    same(made, [7, 8, 2], gs.float64)
+    np.testing.assert_array_equal(source, [7, 8, 2])
+
+
+def test_from_numpy_of_a_strided_array():
+    source = np.arange(12.0).reshape(3, 4)[::-1, ::2]
+    same(gs.from_numpy(source) + 1, source + 1, gs.float64)
+
+
+def test_from_numpy_wants_an_array():
+    with pytest.raises(TypeError, match=r"expected np.ndarray \(got list\)"):
+        gs.from_numpy([1, 2])
+
+
+def test_a_read_only_array_cannot_be_written():
+    source = np.zeros(3)
+    source.flags.writeable = False
+    made = gs.from_numpy(source)
+    same(made + 1, [1, 1, 1], gs.float64)
+    for write in (lambda: made.add_(1), lambda: made.fill_(1), lambda: made.zero_(), lambda: made.mul_(gs.ones(3))):
+        with pytest.raises((RuntimeError, ValueError), match="read-only|read only|writeable"):
+            write()
+    with pytest.raises((RuntimeError, ValueError)):
+        made[0] = 1
+    np.testing.assert_array_equal(source, [0, 0, 0])
+
+
+def test_as_tensor():
+    w = gs.ones(2, requires_grad=True)
+    assert gs.as_tensor(w) is w
+    converted = gs.as_tensor(w, dtype=gs.float64)
+    assert converted.dtype == gs.float64 and converted.requires_grad
+    source = np.zeros(2)
+    gs.as_tensor(source)[0] = 3
+    assert source[0] == 3
+    same(gs.as_tensor(source, dtype=gs.int64), [3, 0], gs.int64)
+    same(gs.as_tensor([1, 2]), [1, 2], gs.int64)
+
+
+def test_asarray():
+    source = np.zeros(2)
+    gs.asarray(source)[0] = 3
+    assert source[0] == 3
+    gs.asarray(source, copy=True)[0] = 5
+    assert source[0] == 3
+    with pytest.raises(ValueError, match="without a copy"):
+        gs.asarray([1, 2], copy=False)
+    with pytest.raises(ValueError, match="without a copy"):
+        gs.asarray(source, dtype=gs.float32, copy=False)
+    assert gs.asarray([1.0], requires_grad=True).requires_grad
+
+
+# ---- filled
+
+
+@pytest.mark.parametrize("make", [gs.zeros, gs.ones, gs.empty, gs.rand, gs.randn], ids=lambda make: make.__name__)
+def test_spellings_of_a_size(make):
+    for result in (make(2, 3), make((2, 3)), make([2, 3]), make(size=(2, 3)), make(gs.tensor(2), np.int8(3))):
+        assert result.shape == (2, 3)
+    assert make(()).shape == ()
+    assert make(0, 3).shape == (0, 3)
+    assert make(2, dtype=gs.float64).dtype == gs.float64
+    assert make(2, requires_grad=True).requires_grad
+
+
+@pytest.mark.parametrize("make", [gs.zeros, gs.rand], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    ("size", "named", "error", "message"),
+    [
+        ((), {}, TypeError, "missing 1 required positional argument: 'size'"),
+        (("a",), {}, TypeError, "argument 'size' must be ints or a tuple of ints, not str"),
+        ((2.0,), {}, TypeError, "not float"),
+        (((2, 3), 4), {}, TypeError, r"not tuple of \(tuple, int\)"),
+        ((2, -1), {}, RuntimeError, r"every dimension must be non-negative, got \(2, -1\)"),
+        ((2**62, 2**62), {}, RuntimeError, "cannot make a tensor of shape"),
+        ((2,), {"size": (2,)}, TypeError, "multiple values for argument 'size'"),
+        ((2,), {"names": 1}, TypeError, "unexpected keyword argument 'names'"),
+        ((2,), {"device": "cuda"}, RuntimeError, "device must be 'cpu'"),
+        ((2,), {"dtype": "foo"}, TypeError, "unknown dtype 'foo'"),
+    ],
+)
+def test_refused_sizes_and_arguments(make, size, named, error, message):
+    with pytest.raises(error, match=rf"{make.__name__}\(\).*{message}"):
+        make(*size, **named)
+
+
+def test_device_cpu_is_accepted():
+    assert gs.zeros(2, device="cpu").device == "cpu"
+
+
+def test_full():
+    same(gs.full((2,), 3), [3, 3], gs.int64)
+    same(gs.full([2], 2.5), [2.5, 2.5], gs.float32)
+    same(gs.full((), True), True, gs.bool)
+    same(gs.full((1,), 2j), [2j], gs.complex64)
+    same(gs.full((1,), gs.tensor(4)), [4], gs.int64)
+    same(gs.full((1,), 2.7, dtype=gs.int32), [2], gs.int32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((3, 1.0), TypeError, "argument 'size' must be"),
+        (((2,), "a"), TypeError, "argument 'fill_value' must be Number, not str"),
+        (((2,), 300, gs.uint8), RuntimeError, "value 300 cannot be converted to type uint8 without overflow"),
+        (((2,), float("nan"), gs.int32), RuntimeError, "value nan cannot be converted to type int32"),
+        (((2,), 2j, gs.float32), RuntimeError, "without losing a part"),
+    ],
+)
+def test_full_refuses(arguments, error, message):
+    size, value, *dtype = arguments
+    with pytest.raises(error, match=message):
+        gs.full(size, value, dtype=dtype[0] if dtype else None)
+
+
+def test_eye():
+    same(gs.eye(2), np.eye(2), gs.float32)
+    same(gs.eye(2, 3, dtype=gs.int64), np.eye(2, 3), gs.int64)
+    with pytest.raises(RuntimeError, match="m must be greater or equal to 0, got -3"):
+        gs.eye(2, -3)
+
+
+def test_like():
+    source = gs.ones(2, 3, dtype=gs.float64, requires_grad=True)
+    for make in (gs.zeros_like, gs.ones_like, gs.empty_like, gs.rand_like, gs.randn_like):
+        made = make(source)
+        assert (made.shape, made.dtype, made.requires_grad) == ((2, 3), gs.float64, False)
+        assert make(source, dtype=gs.float32, requires_grad=True).requires_grad
+        with pytest.raises(TypeError, match=r"argument 'input' \(position 1\) must be Tensor, not list"):
+            make([1.0])
+    same(gs.full_like(source, 2), np.full((2, 3), 2.0), gs.float64)
+
+
+# ---- out=
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **named: gs.zeros(4, **named),
+        lambda **named: gs.full((4,), 2.0, **named),
+        lambda **named: gs.arange(4, **named),
+        lambda **named: gs.linspace(0, 1, 4, **named),
+        lambda **named: gs.rand(4, **named),
+        lambda **named: gs.randperm(4, **named),
+    ],
+)
+def test_out(make):
+    out = gs.full((4,), 9.0, dtype=gs.float64)
+    before = out._version
+    assert make(out=out) is out
+    assert out.dtype == gs.float64 and not (out == 9.0).any() and out._version > before
+    with pytest.raises(RuntimeError, match="out has shape"):
+        make(out=gs.zeros(5))
+    with pytest.raises(RuntimeError, match="automatic differentiation"):
+        make(out=gs.zeros(4, requires_grad=True))
+    assert make(out=gs.empty(0)).shape == (4,)
+
+
+# ---- ranges
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "dtype"),
+    [
+        ((5,), [0, 1, 2, 3, 4], gs.int64),
+        ((5, 1, -2), [5, 3], gs.int64),
+        ((1, 4), [1, 2, 3], gs.int64),
+        ((3.0,), [0, 1, 2], gs.float32),
+        ((1, 2, 0.25), [1, 1.25, 1.5, 1.75], gs.float32),
+        ((0,), [], gs.int64),
+        ((2**62, 2**62 + 2), [2**62, 2**62 + 1], gs.int64),
+    ],
+)
+def test_arange(arguments, expected, dtype):
+    same(gs.arange(*arguments), expected, dtype)
+
+
+def test_arange_rounds_each_value_once():
+    made = gs.arange(0, 1000, 0.1, dtype=gs.float64).numpy()
+    np.testing.assert_array_equal(made, 0.1 * np.arange(10000))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((0, 10, 0), RuntimeError, "step must be nonzero"),
+        ((0, 10, -1), RuntimeError, "wrong sign"),
+        ((0, float("inf")), RuntimeError, "unsupported range"),
+        (("a",), TypeError, "argument 'end' must be Number, not str"),
+        ((1j,), RuntimeError, "must be real"),
+    ],
+)
+def test_arange_refuses(arguments, error, message):
+    with pytest.raises(error, match=message):
+        gs.arange(*arguments)
+
+
+def test_linspace_and_logspace():
+    same(gs.linspace(0, 1, 5), [0, 0.25, 0.5, 0.75, 1], gs.float32)
+    same(gs.linspace(3, 1, 3), [3, 2, 1], gs.float32)
+    same(gs.linspace(0, 10, 5, dtype=gs.int64), [0, 2, 5, 7, 10], gs.int64)
+    same(gs.linspace(0, 1, 1), [0], gs.float32)
+    same(gs.linspace(1j, 2, 3), [1j, 1 + 0.5j, 2], gs.complex64)
+    same(gs.logspace(0, 2, 3), [1, 10, 100], gs.float32)
+    same(gs.logspace(0, 3, 4, base=2), [1, 2, 4, 8], gs.float32)
+    with pytest.raises(RuntimeError, match="steps must be greater or equal to 0, got -1"):
+        gs.linspace(0, 1, -1)
+    with pytest.raises(RuntimeError, match="complex bounds"):
+        gs.linspace(1j, 2, 3, dtype=gs.float32)

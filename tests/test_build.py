@@ -1,0 +1,218 @@
+"""The incremental build: what a change makes anew, and how it fails.
+
+Each test builds a small copy of the project's layout: a runtime module with kernels, and two
+families of which `two` cimports from `one`.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FILES = {
+    "gradsmith/__init__.py": "",
+    "runtime/__init__.py": "",
+    "runtime/array.pxd": "cdef int twice(int x) noexcept\n",
+    "runtime/array.pyx": (
+        'cdef extern from "runtime/kernels/twice.h":\n    int kernel_twice(int x)\n\n'
+        "cdef int twice(int x) noexcept:\n    return kernel_twice(x)\n"
+    ),
+    "runtime/kernels/twice.h": "int kernel_twice(int x);\n",
+    "runtime/kernels/twice.c": '#include "twice.h"\nint kernel_twice(int x) { return 2 * x; }\n',
+    "generated/__init__.py": "",
+    "generated/one.pxd": "cdef int op_used(int x) noexcept\ncdef int op_other(int x) noexcept\n",
+    "generated/one.pyx": (
+        "# ---- used    derivatives.yaml:12\n"
+        "from gradsmith.runtime.array cimport twice\n\n"
+        "cdef int op_used(int x) noexcept:\n    return twice(x)\n\n"
+        "cdef int op_other(int x) noexcept:\n    return x\n"
+    ),
+    "generated/two.pyx": "from gradsmith.generated.one cimport op_used\n\ndef call(x):\n    return op_used(x) + 1\n",
+}
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("build_extensions_under_test", ROOT / "build_extensions.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def new_project(tmp_path, monkeypatch):
+    """The build module, working on the small project before its first build."""
+    module = load()
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    # Trial compilations say nothing about these tests.
+    monkeypatch.setenv("GRADSMITH_NO_LIBMVEC", "1")
+    monkeypatch.setenv("GRADSMITH_NO_CLONES", "1")
+    for path, text in FILES.items():
+        write(path, text)
+    return module
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory):
+    """The small project built; what the tests change is a copy of it."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        folder = tmp_path_factory.mktemp("built")
+        new_project.__wrapped__(folder, monkeypatch).build(report=lambda step: None)
+    return folder
+
+
+@pytest.fixture
+def builder(built_once, new_project, tmp_path):
+    """The build module, working on the small project after its first build."""
+    shutil.copytree(built_once, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return new_project
+
+
+def write(path, text):
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+
+def replace(path, old, new):
+    text = Path(path).read_text()
+    assert old in text
+    Path(path).write_text(text.replace(old, new))
+
+
+def steps(builder, *names, **options):
+    """What a build does: the reported steps, without the folders in them."""
+    report = []
+    builder.build(names, report=report.append, **options)
+    words = (line.split() for line in report)
+    return sorted(f"{step} {what.rpartition('/')[2].removeprefix('gradsmith.')}" for step, what in words)
+
+
+def call(expression):
+    """Evaluate with the built modules, in a process of their own."""
+    code = f"from gradsmith.generated.two import call; print({expression})"
+    environment = {**os.environ, "PYTHONPATH": "."}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    ).stdout.strip()
+
+
+def made(name, c_file=None):
+    return [f"cc {c_file or name.rpartition('.')[2] + '.c'}", f"cython {name.rpartition('.')[2]}.pyx", f"link {name}"]
+
+
+ONE, TWO, ARRAY = made("generated.one"), made("generated.two"), made("runtime.array")
+
+
+def test_everything_once_and_then_nothing(new_project):
+    assert steps(new_project) == sorted([*ARRAY, "cc twice.c", *ONE, *TWO])
+    assert call("call(20)") == "41"
+    assert steps(new_project) == []
+
+
+def test_a_copied_tree_is_up_to_date(builder):
+    assert steps(builder) == []
+
+
+def test_a_changed_module_alone_is_made_anew(builder):
+    replace("generated/two.pyx", "+ 1", "+ 3")
+    assert steps(builder) == TWO
+    assert call("call(20)") == "43"
+
+
+def test_times_do_not_count(builder):
+    for path in FILES:
+        os.utime(path)
+    assert steps(builder) == []
+
+
+def test_a_moved_entry_makes_nothing_anew(builder):
+    replace("generated/one.pyx", "derivatives.yaml:12", "derivatives.yaml:13")
+    assert steps(builder) == []
+
+
+def test_a_new_op_concerns_only_those_who_name_it(builder):
+    replace("generated/one.pxd", "cdef int op_other", "cdef int op_new(int x) noexcept\ncdef int op_other")
+    with open("generated/one.pyx", "a") as source:
+        source.write("\ncdef int op_new(int x) noexcept:\n    return 7\n")
+    assert steps(builder) == ONE
+
+
+def test_a_changed_declaration_concerns_those_who_use_it(builder):
+    for path in ("generated/one.pxd", "generated/one.pyx"):
+        replace(path, "op_used(int x)", "op_used(long x)")
+    assert steps(builder) == sorted([*ONE, *TWO])
+    assert call("call(20)") == "41"
+
+
+def test_a_changed_kernel_is_compiled_alone(builder):
+    replace("runtime/kernels/twice.c", "2 * x", "x + x")
+    assert steps(builder) == ["cc twice.c", "link runtime.array"]
+
+
+def test_a_changed_header_concerns_all_that_include_it(builder):
+    replace("runtime/kernels/twice.h", ";", "; ")
+    assert steps(builder) == ["cc array.c", "cc twice.c", "link runtime.array"]
+
+
+def test_kernels_of_a_family(builder):
+    write("generated/two_kernels.c", "int unused_here;\n")
+    assert steps(builder) == ["cc two_kernels.c", "link generated.two"]
+
+
+def test_one_module_by_name(new_project):
+    assert steps(new_project, "runtime.array") == sorted([*ARRAY, "cc twice.c"])
+    message = "no extension 'gradsmith.runtime.arry'; there are: gradsmith.generated.one, "
+    with pytest.raises(new_project.BuildError, match=message):
+        steps(new_project, "runtime.arry")
+
+
+def test_a_lost_extension_is_put_back_without_compiling(builder):
+    target = next(Path("generated").glob("two.*.[ps][yo]*"))
+    target.unlink()
+    assert steps(builder) == []
+    assert target.exists()
+
+
+def test_debug_and_release_do_not_disturb_each_other(builder):
+    debug = steps(builder, debug=True)
+    assert "cc one.c" in debug and "cython one.pyx" not in debug
+    assert steps(builder) == steps(builder, debug=True) == []
+
+
+def test_failures_are_reported_together(builder):
+    replace("generated/one.pyx", "return twice(x)", "return thrice(x)")
+    replace("runtime/kernels/twice.c", "2 * x;", "2 * y;")
+    with pytest.raises(builder.BuildError) as failure:
+        steps(builder)
+    message = str(failure.value)
+    assert "generated/one.pyx:5:" in message and "undeclared name not builtin: thrice" in message
+    assert "twice.c" in message
+    replace("generated/one.pyx", "thrice", "twice")
+    replace("runtime/kernels/twice.c", "2 * y;", "2 * x;")
+    assert steps(builder) == sorted(["cc twice.c", "link runtime.array", *ONE])
+
+
+def test_a_missing_compiler_is_named(builder, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-cc -pthread")
+    with pytest.raises(builder.BuildError, match="no C compiler: 'no-such-cc' is not on the path. Install GCC"):
+        steps(builder)
+
+
+def test_switches_reach_the_compiler(builder):
+    replace("runtime/kernels/twice.c", "return 2 * x", "return GRADSMITH_NO_LIBMVEC + GRADSMITH_NO_CLONES + x")
+    steps(builder)
+    assert call("call(20)") == "23"
+
+
+def test_package_links_are_mended(new_project):
+    write("codegen/__init__.py", "")
+    Path("gradsmith/runtime").write_text("../runtime")  # what git makes of a link where there are none
+    new_project.link_packages()
+    assert Path("gradsmith/runtime/array.pyx").exists() and Path("gradsmith/codegen/__init__.py").exists()
