@@ -12,16 +12,21 @@
 
 #include <math.h>
 
+/* GS_HIDDEN_BEGIN/END enclose declarations that are only used inside one extension module: calls are then direct. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GS_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define GS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define GS_UNUSED __attribute__((unused))
 #define GS_NOINLINE __attribute__((noinline, cold))
+#define GS_HIDDEN_BEGIN _Pragma("GCC visibility push(hidden)")
+#define GS_HIDDEN_END _Pragma("GCC visibility pop")
 #else
 #define GS_LIKELY(condition) (condition)
 #define GS_UNLIKELY(condition) (condition)
 #define GS_UNUSED
 #define GS_NOINLINE
+#define GS_HIDDEN_BEGIN
+#define GS_HIDDEN_END
 #endif
 
 /* GS_CLONES: written before a function definition.  Needs ifunc support, that is glibc. */

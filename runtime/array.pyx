@@ -1,0 +1,282 @@
+"""The one door to ``runtime/kernels``: see ``array.pxd`` for what each function does.
+
+Python sees here only the settings of the kernels: threads, the cache of arrays, the default dtype.
+"""
+
+from libc.stdint cimport uint64_t
+
+import numpy
+
+cdef extern from "runtime/kernels/kernels.h":
+    int gs_import_numpy() except -1
+    int gs_loops_init() except -1
+    void gs_cache_init() noexcept
+    void gs_threads_init() noexcept
+
+    PyObject *gs_empty_like(PyObject *a) except NULL
+    PyObject *gs_array_new(int type_num, int ndim, const npy_intp *dims) except NULL
+    void gs_array_release(PyObject *a) noexcept
+    void gs_cache_clear() noexcept
+    void gs_cache_set_limit(size_t nbytes) noexcept
+    size_t gs_cache_limit() noexcept
+    size_t gs_cache_bytes() noexcept
+    uint64_t gs_cache_recycled() noexcept
+
+    int gs_get_num_threads() noexcept
+    void gs_set_num_threads(int n) noexcept
+
+    PyObject *gs_cast(PyObject *a, int type_num) except NULL
+    PyObject *gs_clone(PyObject *a) except NULL
+    PyObject *gs_contiguous(PyObject *a) except NULL
+    int gs_copy_into(PyObject *out, PyObject *a) except -1
+    int gs_fill(PyObject *out, PyObject *number) except -1
+    PyObject *gs_full(int type_num, int ndim, const npy_intp *dims, PyObject *number) except NULL
+
+    int gs_default_float
+    int gs_promote_types(int a, int b) except -1
+
+    PyObject *gs_unary(Ufunc ufunc, PyObject *a) except NULL
+    PyObject *gs_binary(Ufunc ufunc, PyObject *a, PyObject *b) except NULL
+    PyObject *gs_binary_scalar(Ufunc ufunc, PyObject *a, PyObject *number, int number_first) except NULL
+    int gs_unary_into(Ufunc ufunc, PyObject *a, PyObject *out) except -1
+    int gs_binary_into(Ufunc ufunc, PyObject *a, PyObject *b, PyObject *out) except -1
+    int gs_binary_scalar_into(Ufunc ufunc, PyObject *a, PyObject *number, int number_first, PyObject *out) except -1
+    int gs_accumulate(PyObject **slot, PyObject *value) except -1
+    int gs_is_exclusive(PyObject *a) noexcept
+    int gs_result_type_of(PyObject *a, PyObject *b) except -1
+    PyObject *gs_fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+    PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b) except NULL
+
+    PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_mean(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_amax(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_amin(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_sum_to(PyObject *a, int ndim, const npy_intp *dims) except NULL
+
+    PyObject *gs_softmax(PyObject *a, int axis) except NULL
+    PyObject *gs_softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL
+    PyObject *gs_log_softmax(PyObject *a, int axis) except NULL
+    PyObject *gs_log_softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL
+    PyObject *gs_logsumexp(PyObject *a, PyObject *axes, int keepdims) except NULL
+
+    PyObject *gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b) except NULL
+    PyObject *gs_linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL
+
+gs_import_numpy()
+gs_loops_init()
+gs_cache_init()
+gs_threads_init()
+
+
+# ---- pointwise
+
+
+cdef PyObject *unary(int ufunc, PyObject *a) except NULL:
+    return gs_unary(<Ufunc>ufunc, a)
+
+
+cdef PyObject *binary(int ufunc, PyObject *a, PyObject *b) except NULL:
+    return gs_binary(<Ufunc>ufunc, a, b)
+
+
+cdef PyObject *binary_scalar(int ufunc, PyObject *a, object number, bint number_first) except NULL:
+    return gs_binary_scalar(<Ufunc>ufunc, a, <PyObject *>number, number_first)
+
+
+cdef int unary_into(int ufunc, PyObject *a, PyObject *out) except -1:
+    return gs_unary_into(<Ufunc>ufunc, a, out)
+
+
+cdef int binary_into(int ufunc, PyObject *a, PyObject *b, PyObject *out) except -1:
+    return gs_binary_into(<Ufunc>ufunc, a, b, out)
+
+
+cdef int binary_scalar_into(int ufunc, PyObject *a, object number, bint number_first, PyObject *out) except -1:
+    return gs_binary_scalar_into(<Ufunc>ufunc, a, <PyObject *>number, number_first, out)
+
+
+cdef PyObject *fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL:
+    return gs_fused(kernel, inputs, scalars, reuse)
+
+
+cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL:
+    return gs_where(condition, a, b)
+
+
+# ---- allocation and ownership
+
+
+cdef PyObject *empty_array(int type_num, int ndim, const npy_intp *dims) except NULL:
+    return gs_array_new(type_num, ndim, dims)
+
+
+cdef PyObject *empty_like_array(PyObject *a) except NULL:
+    return gs_empty_like(a)
+
+
+cdef PyObject *full_array(int type_num, int ndim, const npy_intp *dims, object number) except NULL:
+    return gs_full(type_num, ndim, dims, <PyObject *>number)
+
+
+cdef PyObject *clone(PyObject *a) except NULL:
+    return gs_clone(a)
+
+
+cdef PyObject *contiguous(PyObject *a) except NULL:
+    return gs_contiguous(a)
+
+
+cdef PyObject *cast(PyObject *a, int type_num) except NULL:
+    return gs_cast(a, type_num)
+
+
+cdef int copy_into(PyObject *out, PyObject *a) except -1:
+    return gs_copy_into(out, a)
+
+
+cdef int fill(PyObject *out, object number) except -1:
+    return gs_fill(out, <PyObject *>number)
+
+
+cdef void release_array(PyObject *a) noexcept:
+    gs_array_release(a)
+
+
+cdef bint is_exclusive(PyObject *a) noexcept:
+    return gs_is_exclusive(a)
+
+
+cdef int accumulate(PyObject **slot, PyObject *value) except -1:
+    return gs_accumulate(slot, value)
+
+
+# ---- types
+
+
+cdef int default_type() noexcept:
+    return gs_default_float
+
+
+cdef int promote_types(int a, int b) except -1:
+    return gs_promote_types(a, b)
+
+
+cdef int result_type_of(PyObject *a, PyObject *b) except -1:
+    return gs_result_type_of(a, b)
+
+
+def set_default_dtype(dtype):
+    """Make `dtype` (float32 or float64) the dtype of numbers, and of float functions of integers."""
+    global gs_default_float
+    cdef int type_num = numpy.dtype(dtype).num
+    if dtype is None or (type_num != numpy.dtype("float32").num and type_num != numpy.dtype("float64").num):
+        raise TypeError(f"set_default_dtype(): only float32 and float64 can be the default dtype, got {dtype}")
+    gs_default_float = type_num
+
+
+def get_default_dtype():
+    """The NumPy dtype set by `set_default_dtype`; float32 at first."""
+    return numpy.dtype("float32" if gs_default_float == numpy.dtype("float32").num else "float64")
+
+
+# ---- reductions
+
+
+cdef PyObject *sum_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_sum(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *mean_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_mean(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *amax_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_amax(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *amin_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_amin(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *sum_to(PyObject *a, int ndim, const npy_intp *dims) except NULL:
+    return gs_sum_to(a, ndim, dims)
+
+
+# ---- softmax family
+
+
+cdef PyObject *softmax(PyObject *a, int axis) except NULL:
+    return gs_softmax(a, axis)
+
+
+cdef PyObject *softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL:
+    return gs_softmax_backward(grad, result, axis)
+
+
+cdef PyObject *log_softmax(PyObject *a, int axis) except NULL:
+    return gs_log_softmax(a, axis)
+
+
+cdef PyObject *log_softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL:
+    return gs_log_softmax_backward(grad, result, axis)
+
+
+cdef PyObject *logsumexp(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_logsumexp(a, <PyObject *>axes, keepdims)
+
+
+# ---- matrix products
+
+
+cdef PyObject *matmul(PyObject *a, PyObject *b) except NULL:
+    return gs_matmul(a, 0, b, 0)
+
+
+cdef PyObject *matmul_transposed(PyObject *a, bint transpose_a, PyObject *b, bint transpose_b) except NULL:
+    return gs_matmul(a, transpose_a, b, transpose_b)
+
+
+cdef PyObject *linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL:
+    return gs_linear(x, weight, bias)
+
+
+# ---- settings
+
+
+def set_num_threads(n):
+    """Let kernels use up to `n` threads for large arrays, the calling one included."""
+    if n < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
+    gs_set_num_threads(n)
+
+
+def get_num_threads():
+    """The number of threads that kernels may use; at first the number of cores this process may run on."""
+    return gs_get_num_threads()
+
+
+def empty_cache():
+    """Give the memory of all recycled arrays back."""
+    gs_cache_clear()
+
+
+def set_cache_limit(nbytes):
+    """Keep at most `nbytes` of memory in recycled arrays; 0 turns recycling off."""
+    if nbytes < 0:
+        raise ValueError(f"set_cache_limit expects a number of bytes, got {nbytes}")
+    gs_cache_set_limit(nbytes)
+
+
+def get_cache_limit():
+    """The limit set by `set_cache_limit`; at first an eighth of the machine's memory, but no more than 4 GB."""
+    return gs_cache_limit()
+
+
+def cache_size():
+    """Bytes that recycled arrays hold at the moment."""
+    return gs_cache_bytes()
+
+
+def cache_hits():
+    """How many arrays have been recycled since the start."""
+    return gs_cache_recycled()

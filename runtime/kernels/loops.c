@@ -1,0 +1,297 @@
+/* Note [Inner loops]
+ *
+ * A ufunc's inner loop works on one dimension: run({in, in, out}, {n}, strides, data).  It is found through the public
+ * struct PyUFuncObject and costs 4 ns to call, where the ufunc costs 250: type resolution, broadcasting and allocation
+ * are done here instead.  NumPy does not promise that every future loop stays reachable this way.  So every loop is
+ * tried against its own ufunc when it is first needed, and when it is missing or differs the ufunc is called for ever
+ * after.
+ *
+ * What a loop needs: aligned native operands of exactly its types; an output that is either exactly one of the inputs
+ * or shares no memory with them.  Loops need no GIL and report no floating point errors.
+ */
+#include "loops.h"
+
+#define GS_UFUNC(NAME, attribute, rule_, cost_) [GS_##NAME] = {#attribute, rule_, cost_, 0, NULL},
+gs_ufunc_info gs_ufuncs[GS_N_UFUNCS] = {
+#include "ufunc_list.h"
+};
+#undef GS_UFUNC
+
+gs_loop gs_loops[GS_N_UFUNCS][GS_TYPES];
+
+static gs_loop matmul_loops[GS_TYPES];
+static PyUFuncObject *matmul_ufunc;
+
+int
+gs_loops_init(void)
+{
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    if (numpy == NULL) {
+        return -1;
+    }
+    int status = 0;
+    for (int u = 0; u < GS_N_UFUNCS && status == 0; u++) {
+        PyObject *object = PyObject_GetAttrString(numpy, gs_ufuncs[u].name);
+        if (object == NULL) {
+            status = -1;
+            break;
+        }
+        gs_ufuncs[u].object = object;
+        gs_ufuncs[u].n_in = (uint8_t)((PyUFuncObject *)object)->nin;
+    }
+    if (status == 0) {
+        matmul_ufunc = (PyUFuncObject *)PyObject_GetAttrString(numpy, "matmul");
+        status = matmul_ufunc == NULL ? -1 : 0;
+    }
+    Py_DECREF(numpy);
+    return status;
+}
+
+/* ---- public calls */
+
+PyObject *
+gs_call_ufunc(gs_ufunc ufunc, PyObject *const *inputs, PyObject *out)
+{
+    int n_in = gs_ufuncs[ufunc].n_in;
+    PyObject *args = PyTuple_New(n_in);
+    if (args == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < n_in; i++) {
+        Py_INCREF(inputs[i]);
+        PyTuple_SET_ITEM(args, i, inputs[i]);
+    }
+    PyObject *kwargs = NULL;
+    if (out != NULL && (kwargs = Py_BuildValue("{sO}", "out", out)) == NULL) {
+        Py_DECREF(args);
+        return NULL;
+    }
+    return gs_as_array(gs_call_silently(gs_ufuncs[ufunc].object, args, kwargs));
+}
+
+/* ---- finding */
+
+/* Fills in the loop whose inputs all have this type and that has one output; 0 when there is none. */
+static int
+look_up(const PyUFuncObject *ufunc, int type, gs_loop *loop)
+{
+    if (ufunc->nout != 1 || ufunc->types == NULL) {
+        return 0;
+    }
+    for (int i = 0; i < ufunc->ntypes; i++) {
+        const char *types = ufunc->types + (ptrdiff_t)i * ufunc->nargs;
+        int matches = 1;
+        for (int k = 0; k < ufunc->nin; k++) {
+            matches &= types[k] == type;
+        }
+        int out_type = types[ufunc->nin];
+        if (matches && ufunc->functions[i] != NULL && out_type >= 0 && out_type < GS_TYPES && gs_descr[out_type]) {
+            loop->run = (gs_loop_function)ufunc->functions[i];
+            loop->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
+            loop->out_type = (int16_t)out_type;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- testing */
+
+#define SAMPLE_SIZE 67 /* full vectors of every width, and a rest */
+
+/* Small values of both signs where the type has them, never zero as a divisor. */
+static PyObject *
+sample(int type, int seed)
+{
+    npy_intp dims[1] = {2 * SAMPLE_SIZE};
+    PyObject *doubles = PyArray_SimpleNew(1, dims, NPY_FLOAT64);
+    if (doubles == NULL) {
+        return NULL;
+    }
+    double *values = PyArray_DATA((PyArrayObject *)doubles);
+    int is_integral = gs_category_of(type) <= GS_INT;
+    for (int i = 0; i < 2 * SAMPLE_SIZE; i++) {
+        int k = (i * 7 + seed * 3) % 11;
+        values[i] = is_integral ? 1 + k % 5 : (k - 3) * 0.37 + 0.05;
+    }
+    PyObject *result = PyArray_CastToType((PyArrayObject *)doubles, (Py_INCREF(gs_descr[type]), gs_descr[type]), 0);
+    Py_DECREF(doubles);
+    return result;
+}
+
+/* Runs the loop over n elements with a step of `step` elements per operand (0 for a repeated second input). */
+static PyObject *
+run_on_samples(const gs_loop *loop, int n_in, PyObject *const *inputs, int type, npy_intp n, int step, int second_step)
+{
+    PyObject *out = PyArray_SimpleNew(1, &n, loop->out_type);
+    if (out == NULL) {
+        return NULL;
+    }
+    char *args[3];
+    npy_intp strides[3];
+    for (int i = 0; i < n_in; i++) {
+        args[i] = PyArray_BYTES((PyArrayObject *)inputs[i]);
+        strides[i] = gs_itemsize[type] * (i == 0 ? step : second_step);
+    }
+    args[n_in] = PyArray_BYTES((PyArrayObject *)out);
+    strides[n_in] = gs_itemsize[loop->out_type];
+    loop->run(args, &n, strides, loop->data);
+    return out;
+}
+
+/* The same elements as views, for the public call. */
+static PyObject *
+sample_view(PyObject *array, npy_intp n, int step)
+{
+    npy_intp stride = PyArray_ITEMSIZE((PyArrayObject *)array) * step;
+    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)array);
+    Py_INCREF(descr);
+    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, 1, &n, &stride, PyArray_DATA((PyArrayObject *)array),
+                                          NPY_ARRAY_WRITEABLE, NULL);
+    if (view != NULL) {
+        Py_INCREF(array);
+        if (PyArray_SetBaseObject((PyArrayObject *)view, array) < 0) {
+            Py_CLEAR(view);
+        }
+    }
+    return view;
+}
+
+static int
+agrees(gs_ufunc ufunc, const gs_loop *loop, PyObject *const *inputs, int type, npy_intp n, int step, int second_step)
+{
+    int n_in = gs_ufuncs[ufunc].n_in;
+    PyObject *views[2] = {NULL, NULL};
+    PyObject *expected = NULL, *got = NULL;
+    int same = 0;
+    views[0] = sample_view(inputs[0], n, step);
+    views[1] = n_in == 2 ? sample_view(inputs[1], n, second_step) : NULL;
+    if (views[0] != NULL && (n_in == 1 || views[1] != NULL)) {
+        expected = gs_call_ufunc(ufunc, views, NULL);
+        got = run_on_samples(loop, n_in, inputs, type, n, step, second_step);
+    }
+    if (expected != NULL && got != NULL && gs_type(expected) == loop->out_type) {
+        size_t nbytes = (size_t)(n * gs_itemsize[loop->out_type]);
+        same = memcmp(PyArray_DATA((PyArrayObject *)expected), PyArray_DATA((PyArrayObject *)got), nbytes) == 0;
+    }
+    Py_XDECREF(views[0]);
+    Py_XDECREF(views[1]);
+    Py_XDECREF(expected);
+    Py_XDECREF(got);
+    PyErr_Clear();
+    return same;
+}
+
+static int
+passes_test(gs_ufunc ufunc, const gs_loop *loop, int type)
+{
+    int n_in = gs_ufuncs[ufunc].n_in;
+    PyObject *inputs[2] = {sample(type, 0), n_in == 2 ? sample(type, 1) : NULL};
+    int passes = inputs[0] != NULL && (n_in == 1 || inputs[1] != NULL);
+    passes = passes && agrees(ufunc, loop, inputs, type, 1, 1, 1);
+    passes = passes && agrees(ufunc, loop, inputs, type, SAMPLE_SIZE, 1, 1);
+    passes = passes && agrees(ufunc, loop, inputs, type, SAMPLE_SIZE, 2, 2);
+    passes = passes && (n_in == 1 || agrees(ufunc, loop, inputs, type, SAMPLE_SIZE, 1, 0));
+    Py_XDECREF(inputs[0]);
+    Py_XDECREF(inputs[1]);
+    PyErr_Clear();
+    return passes;
+}
+
+/* Is there nothing left to check or convert once the inputs are plain arrays of this type? */
+static int
+is_direct(gs_ufunc ufunc, int type)
+{
+    gs_category category = gs_category_of(type);
+    switch (gs_ufuncs[ufunc].rule) {
+    case GS_RULE_SAME: return 1;
+    case GS_RULE_FLOAT: return category >= GS_FLOAT;
+    case GS_RULE_SUBTRACT:
+    case GS_RULE_NEGATIVE:
+    case GS_RULE_SQUARE:
+    case GS_RULE_BOOL_UNCHANGED: return category != GS_BOOL;
+    case GS_RULE_POWER: return category >= GS_FLOAT;
+    case GS_RULE_ORDERED: return category != GS_COMPLEX;
+    case GS_RULE_INTEGER_DIVISION:
+    case GS_RULE_ROUNDING: return category == GS_FLOAT;
+    case GS_RULE_BITS: return category <= GS_INT;
+    case GS_RULE_SHIFT: return category == GS_INT;
+    case GS_RULE_UNCHANGED: return category == GS_COMPLEX;
+    }
+    return 0;
+}
+
+/* Integer powers raise from inside their loop; the public call reports that properly. */
+static int
+must_be_public(gs_ufunc ufunc, int type)
+{
+    return ufunc == GS_POWER && gs_category_of(type) <= GS_INT;
+}
+
+static GS_NOINLINE void
+test_loop(gs_ufunc ufunc, int type, gs_loop *loop)
+{
+    PyObject *error_type, *error, *traceback;
+    PyErr_Fetch(&error_type, &error, &traceback);
+    int usable = !must_be_public(ufunc, type) && look_up((PyUFuncObject *)gs_ufuncs[ufunc].object, type, loop) &&
+                 passes_test(ufunc, loop, type);
+    loop->cost = gs_ufuncs[ufunc].cost;
+    loop->state = !usable ? GS_REFUSED : is_direct(ufunc, type) ? GS_DIRECT : GS_USABLE;
+    PyErr_Restore(error_type, error, traceback);
+}
+
+const gs_loop *
+gs_find_loop(gs_ufunc ufunc, int type)
+{
+    gs_loop *loop = &gs_loops[ufunc][type];
+    if (loop->state == GS_UNTESTED) {
+        test_loop(ufunc, type, loop);
+    }
+    return loop->state == GS_REFUSED ? NULL : loop;
+}
+
+/* ---- matmul */
+
+static int
+matmul_passes(const gs_loop *loop, int type)
+{
+    npy_intp dims[2] = {5, 5};
+    PyObject *a = sample(type, 0), *b = sample(type, 1), *out = PyArray_SimpleNew(2, dims, type), *expected = NULL;
+    int same = 0;
+    if (a != NULL && b != NULL && out != NULL) {
+        /* 5x7 times 7x5, taken from the first 35 elements */
+        npy_intp size = gs_itemsize[type];
+        npy_intp core[4] = {1, 5, 7, 5};
+        npy_intp strides[9] = {0, 0, 0, 7 * size, size, 5 * size, size, 5 * size, size};
+        char *args[3] = {PyArray_BYTES((PyArrayObject *)a), PyArray_BYTES((PyArrayObject *)b),
+                         PyArray_BYTES((PyArrayObject *)out)};
+        loop->run(args, core, strides, loop->data);
+        npy_intp a_dims[2] = {5, 7}, b_dims[2] = {7, 5};
+        PyObject *a2 = PyArray_SimpleNewFromData(2, a_dims, type, args[0]);
+        PyObject *b2 = PyArray_SimpleNewFromData(2, b_dims, type, args[1]);
+        if (a2 != NULL && b2 != NULL) {
+            expected = gs_call_silently((PyObject *)matmul_ufunc, PyTuple_Pack(2, a2, b2), NULL);
+        }
+        same = expected != NULL && gs_type(expected) == type &&
+               memcmp(PyArray_DATA((PyArrayObject *)expected), args[2], (size_t)(25 * size)) == 0;
+        Py_XDECREF(a2);
+        Py_XDECREF(b2);
+    }
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    Py_XDECREF(out);
+    Py_XDECREF(expected);
+    PyErr_Clear();
+    return same;
+}
+
+const gs_loop *
+gs_matmul_loop(int type)
+{
+    gs_loop *loop = &matmul_loops[type];
+    if (loop->state == GS_UNTESTED) {
+        int usable = look_up(matmul_ufunc, type, loop) && loop->out_type == type && matmul_passes(loop, type);
+        loop->state = usable ? GS_DIRECT : GS_REFUSED;
+    }
+    return loop;
+}
