@@ -1,0 +1,109 @@
+"""Documentation of the public functions, in numpydoc form, from what the table says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .model import Op
+from .schema import Argument, Type
+
+# What the words of the table mean to a caller.
+TYPE_WORDS = {
+    "Tensor": "Tensor", "Tensor|Scalar": "Tensor or number", "Tensor[]": "sequence of Tensor",
+    "Scalar": "number", "int": "int", "int[]": "int or sequence of int", "float": "float", "bool": "bool",
+    "str": "str", "dtype": "dtype", "object": "object",
+}  # fmt: skip
+
+# Parameters that mean the same wherever they occur.
+PARAMETER_TEXTS = {
+    "dim": "Dimension to work along; negative ones count from the end.",
+    "keepdim": "Keep the reduced dimensions with size one.",
+    "dtype": "Convert to this dtype first.",
+    "axis": "Another name of `dim`.",
+    "keepdims": "Another name of `keepdim`.",
+    "out": "Receives the result.",
+}
+
+
+@dataclass(frozen=True)
+class DocItem:
+    name: str
+    type: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Doc:
+    """One docstring; `gradients` are the formulas as the table writes them."""
+
+    summary: str
+    details: tuple[str, ...]
+    schemas: tuple[str, ...]
+    parameters: tuple[DocItem, ...]
+    returns: tuple[DocItem, ...]
+    raises: tuple[DocItem, ...]
+    gradients: tuple[str, ...]
+
+
+def make_doc(ops: tuple[Op, ...], parameters: list[str], *, method: bool, inplace: bool) -> Doc:
+    """Document the entries of one base together; `parameters` are those of the face, in order."""
+    first = ops[0]
+    summary = first.doc if first.doc.endswith(".") else f"{first.doc}."
+    return Doc(
+        summary=f"{summary} Written into the tensor itself." if inplace else summary,
+        details=tuple(op.doc for op in ops[1:]),
+        schemas=tuple(op.name for op in ops),
+        parameters=tuple(_parameter(ops, name) for name in parameters),
+        returns=tuple(_returns(first)),
+        raises=tuple(_raises(first)),
+        gradients=tuple(dict.fromkeys(line for op in ops for line in _gradients(op))),
+    )
+
+
+def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
+    own = {"input": "self", "axis": "dim", "keepdims": "keepdim"}.get(name, name)
+    argument = next((a for op in ops for a in op.signature.arguments if a.name in (name, own)), None)
+    words = "Tensor, optional" if argument is None else _type_words(argument)
+    if name in ("axis", "keepdims") and not words.endswith(", optional"):
+        words += ", optional"
+    return DocItem(name, words, PARAMETER_TEXTS.get(name, ""))
+
+
+def _type_words(argument: Argument) -> str:
+    type_ = argument.type
+    words = TYPE_WORDS[str(Type(type_.name, union_scalar=type_.union_scalar, is_list=type_.is_list))]
+    if argument.default not in (None, "None"):
+        return f"{words}, default {argument.default}"
+    return f"{words}, optional" if type_.optional or argument.default else words
+
+
+def _returns(op: Op) -> list[DocItem]:
+    if op.signature.returns[0].type.is_tensor_list:
+        return [DocItem("", "tuple of Tensor", "")]
+    if len(op.signature.returns) == 1:
+        text = f"A view of `{_shared(op)}` where possible." if op.is_view else ""
+        return [DocItem("", "Tensor", text)]
+    return [DocItem(name, "Tensor", "") for name in op.signature.output_names]
+
+
+def _shared(op: Op) -> str:
+    alias = op.signature.returns[0].type.alias
+    name = next(a.name for a in op.signature.arguments if a.type.alias == alias)
+    return "input" if name == "self" else name
+
+
+def _raises(op: Op) -> list[DocItem]:
+    raises = [DocItem("", "TypeError", "If an argument has another type.")]
+    if sum(a.type.is_tensor for a in op.signature.arguments) > 1:
+        raises.append(DocItem("", "RuntimeError", "If the shapes do not fit together."))
+    return raises
+
+
+def _gradients(op: Op) -> list[str]:
+    """The formulas as the table writes them; variants of one entry share them."""
+    lines = []
+    for variant in op.variants:
+        for gradient in variant.backward.gradients if variant.backward else ():
+            names = ", ".join("input" if name == "self" else name for name in gradient.inputs)
+            lines.append(f"{names}: {' '.join(gradient.formula.text.split())}")
+    return lines

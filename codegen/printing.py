@@ -1,0 +1,174 @@
+"""Expressions as Cython text: the only place where code is put together from pieces of text.
+
+A tree has resolved every operator and call to a C entry, so that printing decides nothing but names and parentheses.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .formula import (
+    Attribute,
+    AttributeOf,
+    Call,
+    Conditional,
+    Expr,
+    Gradient,
+    Gradients,
+    Literal,
+    Name,
+    Operator,
+    Slice,
+    Subscript,
+    TupleExpr,
+)
+
+# How tightly Python's operators bind; what binds less than its surroundings needs parentheses.
+BINDING = {
+    "or": 1, "and": 2, "not": 3,
+    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "is": 4, "is not": 4, "in": 4, "not in": 4,
+    "|": 5, "^": 6, "&": 7, "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10, "@": 10,
+    "neg": 11, "~": 11, "**": 12,
+}  # fmt: skip
+CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
+
+# Attributes that are not written with a dot.
+ATTRIBUTE_TEXTS = {
+    "numel": "{}.numel()",
+    "is_complex": "{}.is_complex()",
+    "is_none": "{} is None",
+    "shapes": "[t.shape for t in {}]",
+    "dtypes": "[t.dtype for t in {}]",
+    "count": "len({})",
+}
+
+_PREFIX = {"neg": "-", "~": "~", "not": "not "}
+
+
+@dataclass(frozen=True)
+class CythonPrinter:
+    """Prints an expression as calls of C entries.
+
+    >>> CythonPrinter(names={"self": "self_"}).text(formula.expr)
+    'op_mul_tensor(grad, op_conj(self_))'
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)  # local names that differ from the table's
+    gradients: tuple[str, ...] = ("grad",)  # locals that hold the gradient of each output
+    all_gradients: str = ""  # local with the list of all, when their number is not known
+    saves_attributes: bool = False  # `self.shape` is a local `self_shape`: the tensor is not there
+
+    def text(self, expr: Expr) -> str:
+        return self._print(expr)[0]
+
+    def within(self, expr: Expr, binding: int) -> str:
+        """The text, in parentheses when something that binds like `binding` surrounds it."""
+        text, own = self._print(expr)
+        return f"({text})" if own < binding else text
+
+    def arguments(self, exprs: tuple[Expr, ...]) -> str:
+        return ", ".join(map(self.text, exprs))
+
+    @staticmethod
+    def attribute(owner: str, attribute: str) -> str:
+        """An attribute of a tensor, or of a list of tensors, that is at hand."""
+        return ATTRIBUTE_TEXTS.get(attribute, f"{{}}.{attribute}").format(owner)
+
+    def _print(self, expr: Expr) -> tuple[str, int]:
+        """Text, and how tightly its outermost operator binds."""
+        match expr:
+            case Name(name=name):
+                return self.names.get(name, name), ATOM
+            case Gradient(index=index):
+                return self.gradients[index], ATOM
+            case Gradients():
+                return self.all_gradients or f"[{', '.join(self.gradients)}]", ATOM
+            case Literal():
+                return self._literal(expr)
+            case Attribute(owner=owner, attribute=attribute):
+                if self.saves_attributes:
+                    return expr.saved_name, ATOM
+                return self._attribute(self.names.get(owner, owner), attribute)
+            case AttributeOf(value=value, attribute=attribute):
+                return self._attribute(self.within(value, ATOM), attribute)
+            case Call(c_entry=c_entry, arguments=arguments):
+                return f"{c_entry}({self.arguments(arguments)})", ATOM
+            case Operator():
+                return self._operator(expr)
+            case Conditional():
+                return self._conditional(expr)
+            case Subscript(value=value, index=index):
+                return f"{self.within(value, ATOM)}[{self.text(index)}]", ATOM
+            case Slice(start=start, stop=stop):
+                ends = ["" if end is None else self.text(end) for end in (start, stop)]
+                return ":".join(ends), CONDITIONAL
+            case TupleExpr(items=items):
+                return _tuple([self.text(item) for item in items]), ATOM
+        raise TypeError(f"no Cython text for {type(expr).__name__}")
+
+    def _attribute(self, owner: str, attribute: str) -> tuple[str, int]:
+        return self.attribute(owner, attribute), COMPARISON if attribute == "is_none" else ATOM
+
+    def _literal(self, literal: Literal) -> tuple[str, int]:
+        value = literal.value
+        if literal.type.name == "dtype" and isinstance(value, str):
+            return f'np.dtype("{value}")', ATOM
+        return literal_text(value), UNARY if _is_negative(value) else ATOM
+
+    def _operator(self, operator: Operator) -> tuple[str, int]:
+        if operator.resolved:
+            return f"{operator.resolved}({self.arguments(operator.resolved_arguments)})", ATOM
+        symbol, operands = operator.symbol, operator.operands
+        binding = BINDING[symbol]
+        if len(operands) == 1:
+            return f"{_PREFIX[symbol]}{self.within(operands[0], binding)}", binding
+        if symbol == "**":  # binds to the right, and tighter than a sign on its left
+            return f"{self.within(operands[0], ATOM)} ** {self.within(operands[1], UNARY)}", binding
+        # A chain of comparisons would mean something else without parentheses.
+        left = binding + 1 if binding == COMPARISON else binding
+        texts = [self.within(operands[0], left)]
+        texts += [self.within(operand, binding + 1) for operand in operands[1:]]
+        return f" {symbol} ".join(texts), binding
+
+    def _conditional(self, expr: Conditional) -> tuple[str, int]:
+        if expr.resolved:
+            return f"{expr.resolved}({self.arguments(expr.resolved_arguments)})", ATOM
+        parts = [self.within(part, CONDITIONAL + 1) for part in (expr.body, expr.test)]
+        return f"{parts[0]} if {parts[1]} else {self.text(expr.orelse)}", CONDITIONAL
+
+
+def literal_text(value: object) -> str:
+    """Python text of a constant; infinities and NaN have no literal of their own."""
+    if isinstance(value, tuple):
+        return _tuple([literal_text(item) for item in value])
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
+
+
+def _tuple(items: list[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+def _is_negative(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0
+
+
+def array_text(expression: str, replacements: Mapping[str, str]) -> str:
+    """An ``array(...)`` expression with names replaced, its spacing kept.
+
+    >>> array_text("np.flip(self, dims)", {"self": "array_of(self)"})
+    'np.flip(array_of(self), dims)'
+    """
+    data = expression.encode()  # ast counts columns in bytes
+    names = [n for n in ast.walk(ast.parse(expression, mode="eval")) if isinstance(n, ast.Name)]
+    for name in sorted(names, key=lambda n: n.col_offset, reverse=True):
+        replacement = replacements.get(name.id, name.id).encode()
+        data = data[: name.col_offset] + replacement + data[name.col_offset + len(name.id) :]
+    return data.decode()

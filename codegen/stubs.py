@@ -1,0 +1,133 @@
+"""Type stubs of the families and of the Tensor class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .faces import Binder, Face, FunctionView, OperatorView, Parameter, ResultType
+from .model import Table
+from .schema import Type
+from .tensor_view import all_faces, method_aliases
+from .views import FamilyView
+
+_TYPES = {
+    "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",
+    "int": "int", "int[]": "int | Sequence[int]", "float": "float", "bool": "bool", "str": "str",
+    "dtype": "DTypeLike", "object": "Any",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StubFunction:
+    """One ``def``; several of one name are overloads."""
+
+    name: str
+    parameters: tuple[str, ...]
+    returns: str
+    overloaded: bool
+    summary: str
+
+
+@dataclass(frozen=True)
+class FamilyStub:
+    name: str
+    result_types: tuple[ResultType, ...]
+    functions: tuple[StubFunction, ...]
+    aliases: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class TensorStub:
+    result_imports: tuple[tuple[str, str], ...]  # (family, MaxDimResult)
+    operators: tuple[StubFunction, ...]
+    properties: tuple[StubFunction, ...]
+    methods: tuple[StubFunction, ...]
+    aliases: tuple[tuple[str, str], ...]
+
+
+def stub_view(family: FamilyView) -> FamilyStub:
+    return FamilyStub(
+        name=family.name,
+        result_types=tuple(t for face in family.faces for t in face.result_types),
+        functions=tuple(s for face in family.faces for f in face.functions for s in _stubs(face, f, method=False)),
+        aliases=tuple((alias, face.base) for face in family.faces if face.functions for alias in face.aliases),
+    )
+
+
+def tensor_stub_view(table: Table) -> TensorStub:
+    faces = all_faces(table)
+    return TensorStub(
+        result_imports=tuple((face.family, t.name) for face in faces if face.methods for t in face.result_types),
+        operators=tuple(_operator(operator) for face in faces for operator in face.operators),
+        properties=tuple(_plain(face, p, method=True) for face in faces for p in face.properties),
+        methods=tuple(s for face in faces for m in face.methods for s in _stubs(face, m, method=True)),
+        aliases=tuple(pair for face in faces for pair in method_aliases(face)),
+    )
+
+
+def type_text(type_: Type) -> str:
+    text = _TYPES[str(Type(type_.name, union_scalar=type_.union_scalar, is_list=type_.is_list))]
+    return f"{text} | None" if type_.optional else text
+
+
+def _stubs(face: Face, function: FunctionView, *, method: bool) -> Iterator[StubFunction]:
+    binder = next((b for b in face.binders if b.name == function.binder), None)
+    if binder is None:
+        yield _plain(face, function, method=method)
+    else:
+        yield from _overloads(face, function, binder, method=method)
+
+
+def _plain(face: Face, function: FunctionView, *, method: bool) -> StubFunction:
+    first = ("self",) if method else ()
+    returns = _returns(face, function.target.call)
+    parameters = (*first, *_parameter_texts(function.parameters))
+    return StubFunction(function.name, parameters, returns, overloaded=False, summary=function.doc.summary)
+
+
+def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bool) -> Iterator[StubFunction]:
+    for candidate in binder.candidates:
+        parameters = [p for p in candidate.parameters if not method or p.name not in ("input", "out")]
+        texts = (*(("self",) if method else ()), *_parameter_texts(parameters))
+        returns = _returns(face, candidate.call)
+        yield StubFunction(function.name, texts, returns, overloaded=True, summary=function.doc.summary)
+
+
+def _returns(face: Face, call: str) -> str:
+    wrap = next(c.wrap for c in face.calls if c.name == call)
+    return {"": "Tensor", "tuple": "tuple[Tensor, ...]"}.get(wrap, wrap)
+
+
+def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter]) -> Iterator[str]:
+    starred = False
+    for p in parameters:
+        if p.keyword_only and not starred:
+            yield "*"
+        starred = starred or p.keyword_only or p.variadic
+        yield _parameter_text(p)
+
+
+def _parameter_text(p: Parameter) -> str:
+    text = type_text(p.type)
+    if p.variadic:
+        return f"*{p.name}: Any"
+    if p.default == "None" and not text.endswith("None") and text != "Any":
+        text = f"{text} | None"
+    return f"{p.name}: {text} = {p.default}" if p.default else f"{p.name}: {text}"
+
+
+_COMPARISONS = frozenset({"__eq__", "__ne__"})
+
+
+def _operator(operator: OperatorView) -> StubFunction:
+    if operator.method == "__setitem__":
+        parameters: tuple[str, ...] = ("self", "index: Any", "value: TensorLike")
+        return StubFunction(operator.method, parameters, "None", overloaded=False, summary="")
+    if operator.kind == "item":
+        parameters = ("self", "index: Any")
+    elif operator.kind == "unary":
+        parameters = ("self",)
+    else:
+        parameters = ("self", "other: Any" if operator.method in _COMPARISONS else "other: TensorLike")
+    return StubFunction(operator.method, parameters, "Tensor", overloaded=False, summary="")

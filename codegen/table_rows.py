@@ -1,0 +1,90 @@
+"""One row per op for whoever goes over all of them: tests, documentation, benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .faces import python_parameters
+from .model import Op, Table
+
+
+@dataclass(frozen=True)
+class RowArgument:
+    name: str
+    type: str
+    default: str | None
+    keyword_only: bool
+
+
+@dataclass(frozen=True)
+class OpRowView:
+    """Fields as in the generated table, which documents them."""
+
+    name: str
+    base: str
+    overload: str
+    family: str
+    line: int
+    arguments: tuple[RowArgument, ...]
+    parameters: tuple[str, ...]
+    returns: tuple[str, ...]
+    forms: tuple[str, ...]
+    entries: tuple[str, ...]
+    inputs: tuple[str, ...]
+    gradients: tuple[tuple[str, str], ...]
+    outputs: tuple[bool, ...]
+    samples: tuple[tuple[tuple[str, str], ...], ...]
+    operators: tuple[tuple[str, str], ...]
+    aliases: tuple[str, ...]
+    variadic: str | None
+    forward: str
+    complex: bool
+    is_view: bool
+    is_composite: bool
+    nondifferentiable: str
+    doc: str
+
+
+_FORMS = ("function", "method", "property", "inplace", "out")
+
+
+def op_rows(table: Table) -> tuple[OpRowView, ...]:
+    return tuple(map(op_row, table.ops))
+
+
+def op_row(op: Op) -> OpRowView:
+    gradients = _gradients(op)
+    return OpRowView(
+        name=op.name,
+        base=op.base,
+        overload=op.overload,
+        family=op.family,
+        line=op.line,
+        arguments=tuple(RowArgument(a.name, str(a.type), a.default, a.keyword_only) for a in op.signature.arguments),
+        parameters=tuple(parameter.name for parameter in python_parameters(op, method=False)),
+        returns=op.signature.output_names,
+        forms=tuple(form for form in _FORMS if form in op.forms),
+        entries=tuple(variant.c_entry for variant in op.variants),
+        inputs=tuple(dict.fromkeys(name for names, _ in gradients for name in names)),
+        gradients=tuple((", ".join(names), text) for names, text in gradients),
+        outputs=op.output_differentiability,
+        samples=tuple(tuple(sample.items()) for sample in op.samples),
+        operators=op.operators,
+        aliases=op.aliases,
+        variadic=op.variadic,
+        forward=f"{op.variants[0].forward.kind}({op.variants[0].forward.text})",
+        complex=op.supports_complex,
+        is_view=op.is_view,
+        is_composite=op.is_composite,
+        nondifferentiable=op.nondifferentiable,
+        doc=op.doc,
+    )
+
+
+def _gradients(op: Op) -> list[tuple[tuple[str, ...], str]]:
+    """Inputs and formula, over all variants: a union has its formula in one of them only."""
+    found: dict[tuple[str, ...], str] = {}
+    for variant in op.variants:
+        for gradient in variant.backward.gradients if variant.backward else ():
+            found.setdefault(gradient.inputs, " ".join(gradient.formula.text.split()))
+    return list(found.items())

@@ -1,0 +1,65 @@
+"""The Tensor class and the package: what is gathered over all families."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .faces import Face, FunctionView, OperatorView, make_face
+from .model import Table
+from .views import Import
+
+
+@dataclass(frozen=True)
+class TensorView:
+    imports: tuple[Import, ...]
+    methods: tuple[FunctionView, ...]
+    method_aliases: tuple[tuple[str, str], ...]  # (multiply, mul)
+    properties: tuple[FunctionView, ...]
+    operators: tuple[OperatorView, ...]
+
+
+@dataclass(frozen=True)
+class PackageView:
+    imports: tuple[Import, ...]
+    names: tuple[str, ...]
+
+
+def all_faces(table: Table) -> list[Face]:
+    """One face per base, in the order of the table."""
+    return [make_face(ops) for ops in table.by_base.values()]
+
+
+def tensor_view(table: Table) -> TensorView:
+    faces = all_faces(table)
+    return TensorView(
+        imports=_imports(table, {face.base: face.cimports for face in faces}),
+        methods=tuple(method for face in faces for method in face.methods),
+        method_aliases=tuple(pair for face in faces for pair in method_aliases(face)),
+        properties=tuple(p for face in faces for p in face.properties),
+        operators=tuple(operator for face in faces for operator in face.operators),
+    )
+
+
+def method_aliases(face: Face) -> list[tuple[str, str]]:
+    """Other names of each method, ``subtract_`` beside ``subtract``."""
+    suffixes = [method.name.removeprefix(face.base) for method in face.methods]
+    return [(f"{alias}{suffix}", f"{face.base}{suffix}") for alias in face.aliases for suffix in suffixes]
+
+
+def package_view(table: Table) -> PackageView:
+    public = {face.base: public_names(face) for face in all_faces(table)}
+    imports = _imports(table, public)
+    return PackageView(imports, tuple(name for names in public.values() for name in names))
+
+
+def public_names(face: Face) -> tuple[str, ...]:
+    """Names of a base at module level."""
+    return (face.base, *face.aliases) if face.functions else ()
+
+
+def _imports(table: Table, names: dict[str, tuple[str, ...]]) -> tuple[Import, ...]:
+    """What each family gives, bases in the order of the table."""
+    found: dict[str, list[str]] = {family: [] for family in table.families}
+    for base, of_base in names.items():
+        found[table.by_base[base][0].family] += of_base
+    return tuple(Import(family, tuple(given)) for family, given in found.items() if given)

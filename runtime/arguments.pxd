@@ -1,0 +1,83 @@
+"""Arguments as Python gives them, made what the C entries take; results as Python wants them.
+
+Names: `check_x` refuses what is no x, `as_x` also converts, `..._or_none` lets None pass. The error is a TypeError that
+names the op, the argument and its position. What is usual is tested inline, everything else in a function of its own.
+"""
+
+from cpython.object cimport PyTypeObject, Py_TYPE
+
+from gradsmith.runtime.tensor cimport TensorBase
+
+cdef PyTypeObject *tensor_type      # the final Tensor class, for the exact test
+
+cdef inline bint is_tensor(object value) noexcept:
+    return Py_TYPE(value) == <void *>tensor_type or isinstance(value, TensorBase)
+
+cdef inline bint is_plain_number(object value) noexcept:
+    return type(value) is float or type(value) is int
+
+# ---- operands: tensor, number, ndarray, NumPy scalar
+cdef bint is_convertible(object value) noexcept
+cdef object convert_operand(object value, str op, str argument, int position)
+cdef object convert_tensor_operand(object value, str op, str argument, int position)
+
+cdef inline bint is_operand(object value) noexcept:
+    return is_tensor(value) or is_plain_number(value) or is_convertible(value)
+
+cdef inline object as_operand(object value, str op, str argument, int position):
+    if is_tensor(value) or is_plain_number(value):
+        return value
+    return convert_operand(value, op, argument, position)
+
+cdef inline object as_tensor_operand(object value, str op, str argument, int position):
+    if is_tensor(value):
+        return value
+    return convert_tensor_operand(value, op, argument, position)
+
+# ---- tensors
+cdef object refuse(object value, str wanted, str op, str argument, int position)
+
+cdef inline object check_tensor(object value, str op, str argument, int position):
+    if is_tensor(value):
+        return value
+    return refuse(value, "Tensor", op, argument, position)
+
+cdef inline object check_tensor_or_none(object value, str op, str argument, int position):
+    if value is None or is_tensor(value):
+        return value
+    return refuse(value, "Tensor", op, argument, position)
+
+cdef list as_tensor_list(object value, str op, str argument, int position)
+cdef int refuse_numbers(str op, str argument) except -1         # an op of numbers alone is Python's business
+cdef int check_real(object value, str op) except -1             # for ops that have no meaning on complex numbers
+cdef int check_not_recorded(str op, TensorBase self) except -1  # in-place form of an op that has no gradient
+
+# ---- numbers and the rest
+cdef object as_number(object value, str op, str argument, int position)
+cdef object as_number_or_none(object value, str op, str argument, int position)
+cdef object as_int(object value, str op, str argument, int position)
+cdef object as_int_or_none(object value, str op, str argument, int position)
+cdef tuple as_int_tuple(object value, str op, str argument, int position)
+cdef object as_int_tuple_or_none(object value, str op, str argument, int position)
+cdef object as_float(object value, str op, str argument, int position)
+cdef object as_float_or_none(object value, str op, str argument, int position)
+cdef object as_bool(object value, str op, str argument, int position)
+cdef object as_bool_or_none(object value, str op, str argument, int position)
+cdef object as_str(object value, str op, str argument, int position)
+cdef object as_str_or_none(object value, str op, str argument, int position)
+cdef object as_dtype(object value, str op, str argument, int position)
+cdef object as_dtype_or_none(object value, str op, str argument, int position)
+cdef object spread(tuple arguments)     # f(2, 3) and f((2, 3)) mean the same
+
+# ---- arrays of tensors
+cdef object array_or_none(TensorBase t)
+cdef list arrays_of(list tensors)
+cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history
+
+# ---- results
+cdef int write_values(str op, TensorBase self, object values) except -1     # broadcast and cast into `self`
+cdef object write_result(str op, object out, object result)
+
+cdef inline object give_out(str op, object out, object result):
+    """The result, or `out` with the result written into it."""
+    return result if out is None else write_result(op, out, result)
