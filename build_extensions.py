@@ -361,7 +361,8 @@ class Toolchain:
         customize_compiler(compiler)
         if hasattr(compiler, "initialize"):
             compiler.initialize()  # MSVC sets up its environment here, not safely from two threads
-        compiler.spawn = _run
+        if os.name != "nt":  # where the compiler's programs need more than a path, setuptools runs them
+            compiler.spawn = compiler.call = _run  # the older and the newer name
         return compiler
 
     def flags(self, source: str, extension: Extension) -> list[str]:
@@ -373,7 +374,7 @@ class Toolchain:
             level = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra"]
         else:
             # A wrapper is as fast at -O1 as at -O3 and compiles in a third of the time.
-            level = ["-O1" if extension.is_generated else "-O2", "-Wno-unused-function"]
+            level = ["-O1" if extension.is_generated else "-O2", "-Wno-unused-function", "-Wno-array-bounds"]
         if self.debug:
             return [*level, "-g", "-UNDEBUG"]
         return [*level, "-g0"]
@@ -393,19 +394,32 @@ class Toolchain:
         import numpy
 
         includes = [*self.INCLUDE_FOLDERS, numpy.get_include(), sysconfig.get_path("include")]
-        self.compiler.compile(
-            [source], output_dir=folder, macros=self.macros(), include_dirs=includes,
-            extra_postargs=self.flags(source, extension),
-        )  # fmt: skip
+        with _build_errors():
+            self.compiler.compile(
+                [source], output_dir=folder, macros=self.macros(), include_dirs=includes,
+                extra_postargs=self.flags(source, extension),
+            )  # fmt: skip
 
     def link(self, objects: list[str], extension: Extension, output: str) -> None:
         folders = []
         if os.name == "nt":
             folders = [os.path.join(sys.base_exec_prefix, "libs")]
-        self.compiler.link_shared_object(
-            objects, output, libraries=self.libraries(extension), library_dirs=folders,
-            export_symbols=[f"PyInit_{extension.name.rpartition('.')[2]}"],
-        )  # fmt: skip
+        with _build_errors():
+            self.compiler.link_shared_object(
+                objects, output, libraries=self.libraries(extension), library_dirs=folders,
+                export_symbols=[f"PyInit_{extension.name.rpartition('.')[2]}"],
+            )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _build_errors() -> Iterator[None]:
+    """What setuptools' compilers raise, as `BuildError`."""
+    from distutils.errors import CCompilerError, DistutilsError
+
+    try:
+        yield
+    except (CCompilerError, DistutilsError) as error:
+        raise BuildError(str(error)) from None
 
 
 def _compiler_command() -> str:
@@ -452,15 +466,19 @@ def _version_of(distribution: str) -> str:
         ) from None
 
 
-def _run(command: list[str], **options: Any) -> None:
-    """Run one compiler command quietly; its output appears only when it has something to say."""
+def _run(command: Iterable[Any], **options: Any) -> None:
+    """Run one compiler command; what it prints comes in one piece, and only when there is something."""
+    words = list(map(str, command))
+    environment = dict(options.get("env") or os.environ)
+    if sys.platform == "darwin":  # build for what this Python was built for, not for this machine's system
+        environment.setdefault("MACOSX_DEPLOYMENT_TARGET", str(sysconfig.get_config_var("MACOSX_DEPLOYMENT_TARGET")))
     done = subprocess.run(
-        command, env=options.get("env"), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+        words, env=environment, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )  # fmt: skip
     if done.returncode:
-        raise BuildError(f"{' '.join(command)}\n{done.stdout}")
-    if done.stdout.strip() and os.name != "nt":
-        print(done.stdout, file=sys.stderr, end="")
+        raise BuildError(f"{' '.join(words)}\n{done.stdout}")
+    if done.stdout.strip():
+        sys.stderr.write(done.stdout)
 
 
 # ---- the build
