@@ -6,7 +6,7 @@ import ast
 
 from .checking import Context, expect_returns
 from .declare import Declaration, RawForward
-from .errors import Problem, did_you_mean, hint_from
+from .errors import Problem, did_you_mean
 from .formula import Expr, Formula, Name
 from .loops import why_not_loop
 from .model import Forward
@@ -106,7 +106,6 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
 
 def _unknown_array_name(name: ast.Name, arguments: set[str], context: Context) -> Problem:
     near = did_you_mean(name.id, [*arguments, "np", *context.functions])
-    hint = hint_from("Arguments", name.id, arguments)
-    hint = hint if "Did you mean" in hint else f"{hint} {near}".rstrip()
+    hint = f"Arguments: {', '.join(sorted(arguments))}. {near}".rstrip()
     problem = f"forward uses '{name.id}', which is no argument and no function of runtime/functions"
     return Problem(problem, name.col_offset, hint)

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+HERE = Path(__file__).resolve().parent
+for folder in (HERE.parents[1], HERE):  # the package `codegen`, and what the tests here share
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from codegen.build import load_table
 from codegen.errors import Collector, Position, SpecErrors, did_you_mean, hint_from
 

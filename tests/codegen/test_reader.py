@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+
 from codegen import reader
 from codegen.errors import Collector, Position
 from codegen.reader import RawEntry, read

@@ -1,6 +1,7 @@
 """The signature language: text to object and back."""
 
 import pytest
+
 from codegen.errors import Problem
 from codegen.schema import Argument, Return, Signature, Type
 

@@ -1,0 +1,181 @@
+"""A table of a few ops that formulas under test may call, and ways to look at what was built."""
+
+from codegen.build import load_table
+from codegen.formula import (
+    Attribute,
+    AttributeOf,
+    Call,
+    Conditional,
+    Expr,
+    Formula,
+    Gradient,
+    Gradients,
+    Literal,
+    Name,
+    Operator,
+    Slice,
+    Subscript,
+    TupleExpr,
+)
+from codegen.model import Op, Table
+
+OPS = """\
+arithmetic:
+- name: add(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
+  forward: pointwise(self + other if alpha == 1 else self + alpha * other)
+  self: grad
+  other: grad * conj(alpha)
+  operators: {binary: __add__, reflected: __radd__}
+  samples: []
+  doc: Sum.
+- name: sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(subtract)
+  self: grad
+  other: -grad
+  operators: {binary: __sub__, reflected: __rsub__}
+  samples: []
+  doc: Difference.
+- name: mul(Tensor self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(multiply)
+  self: grad * conj(other)
+  other: grad * conj(self)
+  variants: [function, method, inplace, out]
+  operators: {binary: __mul__, reflected: __rmul__, inplace: __imul__}
+  aliases: [multiply]
+  samples: [{self: real(3, 4), other: real(3, 4)}, {self: real(3, 4), other: 2.5}]
+  doc: Product.
+- name: neg(Tensor self) -> Tensor
+  forward: ufunc(negative)
+  self: -grad
+  operators: {unary: __neg__}
+  samples: []
+  doc: Negative.
+- name: conj(Tensor self) -> Tensor
+  forward: ufunc(conjugate)
+  self: conj(grad)
+  samples: []
+  doc: Conjugate.
+exponential:
+- name: exp(Tensor self) -> Tensor
+  forward: ufunc(exp)
+  self: grad * conj(result)
+  samples: []
+  doc: Exponential.
+comparison:
+- name: gt(Tensor self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(greater)
+  nondifferentiable: it jumps
+  operators: {binary: __gt__}
+  samples: []
+  doc: Greater.
+- name: lt(Tensor self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(less)
+  nondifferentiable: it jumps
+  operators: {binary: __lt__}
+  samples: []
+  doc: Less.
+- name: where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+  forward: array(np.where(condition, self, other))
+  condition: non_differentiable
+  self: where(condition, grad, 0)
+  other: where(condition, 0, grad)
+  variants: [function]
+  samples: []
+  doc: Choice.
+reduce:
+- name: sum(Tensor self) -> Tensor
+  forward: array(np.sum(self))
+  self: grad.expand(self.shape)
+  samples: []
+  doc: Sum of all.
+- name: sum.dim(Tensor self, int[]? dim, bool keepdim=False) -> Tensor
+  forward: array(np.sum(self, dim, keepdims=keepdim))
+  self: grad.expand(self.shape)
+  samples: []
+  doc: Sum along dimensions.
+- name: max(Tensor self, int dim) -> (Tensor values, Tensor indices)
+  forward: array((np.max(self, dim), np.argmax(self, dim)))
+  self: grad_values.expand(self.shape) * indices
+  output_differentiability: [true, false]
+  samples: []
+  doc: Maximum.
+shape:
+- name: expand(Tensor(a) self, int[] size) -> Tensor(a)
+  forward: array(np.broadcast_to(self, size))
+  self: grad
+  variadic: size
+  samples: []
+  doc: Expanded.
+- name: mT(Tensor(a) self) -> Tensor(a)
+  forward: array(self.mT)
+  self: grad.mT
+  variants: [property]
+  samples: []
+  doc: Transposed.
+- name: cat(Tensor[] tensors, int dim=0) -> Tensor
+  forward: array(np.concatenate(tensors, dim))
+  tensors: cat_backward(grad, tensors.shape, dim)
+  samples: []
+  doc: Joined.
+- name: unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
+  forward: array(list(np.moveaxis(self, dim, 0)))
+  self: cat(grads, dim)
+  samples: []
+  doc: Parts.
+"""
+
+
+def table_with(entry: str = "", **options: object) -> Table:
+    """The small table, and one more family with an entry whose `samples` and `doc` are filled in."""
+    if entry:
+        entry = f"loss:\n- name: {entry.strip()}\n  samples: []\n  doc: Under test.\n"
+    return load_table(OPS + entry, **options)  # type: ignore[arg-type]
+
+
+def op_with(entry: str, **options: object) -> Op:
+    return table_with(entry, **options).ops[-1]
+
+
+def formula(text: str, signature: str = "f(Tensor self, Tensor other) -> Tensor", variant: int = 0) -> Formula:
+    """`text` as the formula of the last tensor argument of `signature`."""
+    arguments = signature.split(")", 1)[0].split("(", 1)[1].replace("*, ", "").split(", ")
+    tensors = [a.split("=")[0].split()[-1] for a in arguments if a.startswith("Tensor")]
+    others = "".join(f"  {name}: non_differentiable\n" for name in tensors[:-1])
+    op = op_with(f"{signature}\n  forward: array(np.zeros(3))\n  {tensors[-1]}: {text}\n{others.rstrip()}")
+    backward = op.variants[variant].backward
+    assert backward is not None
+    return backward.gradients[0].formula
+
+
+def show(expr: Expr) -> str:
+    """The tree as text: every operator that was resolved shows the C entry."""
+    match expr:
+        case Name(name=name):
+            return name
+        case Gradient(index=index):
+            return f"grad{index}"
+        case Gradients():
+            return "grads"
+        case Literal(value=value):
+            return repr(value)
+        case Attribute():
+            return expr.saved_name
+        case AttributeOf(value=value, attribute=attribute):
+            return f"{show(value)}.{attribute}"
+        case Operator(resolved="", symbol=symbol, operands=operands):
+            return (
+                f"({f' {symbol} '.join(map(show, operands))})" if len(operands) > 1 else f"{symbol} {show(*operands)}"
+            )
+        case Operator(resolved=resolved, resolved_arguments=arguments):
+            return f"{resolved}({', '.join(map(show, arguments))})"
+        case Call(c_entry=c_entry, function=function, arguments=arguments):
+            return f"{c_entry or function}({', '.join(map(show, arguments))})"
+        case Conditional(test=test, body=body, orelse=orelse):
+            return f"({show(body)} if {show(test)} else {show(orelse)})"
+        case Subscript(value=value, index=index):
+            return f"{show(value)}[{show(index)}]"
+        case Slice(start=start, stop=stop):
+            return ":".join("" if end is None else show(end) for end in (start, stop))
+        case TupleExpr(items=items):
+            return f"[{', '.join(map(show, items))}]"
+    raise AssertionError(expr)
