@@ -1,0 +1,7 @@
+cpdef object matmul_of(object a, object b)
+cpdef object mm_of(object a, object b)
+cpdef object bmm_of(object a, object b)
+cpdef object mv_of(object a, object b)
+cpdef object dot_of(object a, object b)
+cpdef object outer_of(object a, object b)
+cpdef object linear_of(object x, object weight, object bias)

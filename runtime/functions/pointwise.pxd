@@ -1,0 +1,6 @@
+cpdef object where_of(object condition, object a, object b)
+cpdef object erf_of(object a)
+cpdef object rounded_div_of(object a, object b, object rounding_mode)
+cpdef object clone_of(object a)
+cpdef object filling_of(object value)
+cpdef object imag_of(object a)

@@ -1,0 +1,264 @@
+"""Sums, means, extrema and their relatives along dimensions.
+
+The frequent ones go to the kernels of runtime/array, the others to NumPy. What is added here: dimensions checked with
+PyTorch's errors, integers summed as int64, and NumPy's warnings kept quiet, since NaN and infinity are results.
+"""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.array cimport (
+    amax_axes,
+    amin_axes,
+    cast,
+    clone,
+    default_type,
+    log_softmax,
+    log_softmax_backward,
+    logsumexp,
+    mean_axes,
+    softmax,
+    softmax_backward,
+    sum_axes,
+    sum_to,
+)
+from gradsmith.runtime.functions.normalize cimport wrap_dim, wrapped_axes
+from gradsmith.runtime.functions.ownership cimport take
+
+import numpy as np
+
+cnp.import_array()
+
+cdef enum:
+    MAX_DIMS = 64
+
+
+cdef object as_type(object a, int type_number):
+    return take(cast(<PyObject *>a, type_number))
+
+
+cdef bint is_floating(object a) noexcept:
+    """Of a real or complex floating type."""
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
+
+
+cdef object summable(object a, object dtype):
+    """The elements in the type they are summed in: `dtype`, or int64 for integers and bool."""
+    if dtype is not None:
+        return as_type(a, dtype.num)
+    return a if is_floating(a) else as_type(a, cnp.NPY_INT64)
+
+
+cdef object axis_of(object a, Py_ssize_t dim):
+    return wrap_dim(dim, cnp.PyArray_NDIM(a))
+
+
+# ---- sums
+
+cpdef object sum_of(object a, object dim, bint keepdim, object dtype):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    a = summable(a, dtype)
+    return take(sum_axes(<PyObject *>a, axes, keepdim))
+
+
+cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if dtype is not None:
+        a = as_type(a, dtype.num)
+    if not is_floating(a):
+        raise RuntimeError(
+            f"mean(): the mean of {a.dtype} is not defined; give a floating or complex dtype, as in "
+            "x.mean(dtype=gradsmith.float32)"
+        )
+    return take(mean_axes(<PyObject *>a, axes, keepdim))
+
+
+cpdef object sum_to_of(object a, object size):
+    """Sum down to a shape that broadcasts to that of `a`; always memory of its own."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = 0
+    for one in size:
+        dims[ndim] = one
+        ndim += 1
+    check_sum_to(a.shape, tuple(size))
+    result = take(sum_to(<PyObject *>a, ndim, dims))
+    return take(clone(<PyObject *>a)) if result is a else result
+
+
+cdef int check_sum_to(tuple shape, tuple size) except -1:
+    cdef Py_ssize_t added = len(shape) - len(size)
+    if added >= 0 and all([n == 1 or n == shape[added + i] for i, n in enumerate(size)]):
+        return 0
+    raise RuntimeError(f"sum_to(): size {list(size)} does not broadcast to the tensor's size {list(shape)}")
+
+
+cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    with np.errstate(all="ignore"):
+        return np.asarray(np.multiply.reduce(summable(a, dtype), axis=axes, keepdims=keepdim))
+
+
+cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
+    axis = axis_of(a, dim)
+    a = summable(a, dtype)
+    if a.ndim == 0:
+        return a.copy()
+    with np.errstate(all="ignore"):
+        return np.cumsum(a, axis=axis)
+
+
+# ---- variance
+
+cpdef object var_of(object a, object dim, object correction, bint keepdim):
+    """Mean squared distance from the mean; of complex numbers the squared magnitude."""
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if not is_floating(a):
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
+    with np.errstate(all="ignore"):
+        distance = a - take(mean_axes(<PyObject *>a, axes, True))
+        squares = np.square(distance) if distance.dtype.kind == "f" else np.square(np.abs(distance))
+        total = take(sum_axes(<PyObject *>squares, axes, keepdim))
+        return np.asarray(total / squares.dtype.type(max(counted(a.shape, axes) - correction, 0)))
+
+
+cpdef object std_of(object a, object dim, object correction, bint keepdim):
+    with np.errstate(all="ignore"):
+        return np.asarray(np.sqrt(var_of(a, dim, correction, keepdim)))
+
+
+cdef object counted(tuple shape, object axes):
+    """How many elements a reduction makes one."""
+    if axes is None:
+        axes = range(len(shape))
+    elif isinstance(axes, int):
+        axes = (axes,)
+    count = 1
+    for axis in axes:
+        count *= shape[axis]
+    return count
+
+
+# ---- extrema
+
+cpdef object amax_of(object a, object dim, bint keepdim):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    check_not_empty("amax", a, axes)
+    return take(amax_axes(<PyObject *>a, axes, keepdim))
+
+
+cpdef object amin_of(object a, object dim, bint keepdim):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    check_not_empty("amin", a, axes)
+    return take(amin_axes(<PyObject *>a, axes, keepdim))
+
+
+cdef int check_not_empty(str op, object a, object axes) except -1:
+    """An extremum of no elements does not exist."""
+    if cnp.PyArray_SIZE(a):
+        return 0
+    if axes is None:
+        raise RuntimeError(f"{op}(): the tensor of size {list(a.shape)} has no elements. Specify the reduction dim.")
+    for axis in (axes if isinstance(axes, tuple) else (axes,)):
+        if a.shape[axis] == 0:
+            raise IndexError(f"{op}(): Expected reduction dim {axis} to have non-zero size, but the size is {list(a.shape)}.")
+    return 0
+
+
+cpdef tuple max_of(object a, Py_ssize_t dim, bint keepdim):
+    return extremum_of("max", np.argmax, a, dim, keepdim)
+
+
+cpdef tuple min_of(object a, Py_ssize_t dim, bint keepdim):
+    return extremum_of("min", np.argmin, a, dim, keepdim)
+
+
+cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepdim):
+    """Values along an axis, and where they are (the first place, or that of a NaN)."""
+    axis = axis_of(a, dim)
+    if a.ndim == 0:
+        return a.copy(), np.zeros((), np.int64)
+    check_not_empty(op, a, axis)
+    indices = find(a, axis=axis, keepdims=True)
+    values = np.take_along_axis(a, indices, axis)
+    if keepdim:
+        return values, indices
+    return values.squeeze(axis), indices.squeeze(axis)
+
+
+cpdef object argmax_of(object a, object dim, bint keepdim):
+    return place_of("argmax", np.argmax, a, dim, keepdim)
+
+
+cpdef object argmin_of(object a, object dim, bint keepdim):
+    return place_of("argmin", np.argmin, a, dim, keepdim)
+
+
+cdef object place_of(str op, object find, object a, object dim, bint keepdim):
+    axis = None if dim is None else axis_of(a, dim)
+    if axis is None and a.size == 0:
+        raise IndexError(f"{op}(): the tensor of size {list(a.shape)} has no elements. Specify the reduction dim.")
+    if a.ndim == 0:
+        return np.zeros((), np.int64)
+    check_not_empty(op, a, axis)
+    return np.asarray(find(a, axis=axis, keepdims=keepdim))
+
+
+# ---- truth
+
+cpdef object all_of(object a, object dim, bint keepdim):
+    return np.asarray(np.all(a, axis=wrapped_axes(dim, cnp.PyArray_NDIM(a)), keepdims=keepdim))
+
+
+cpdef object any_of(object a, object dim, bint keepdim):
+    return np.asarray(np.any(a, axis=wrapped_axes(dim, cnp.PyArray_NDIM(a)), keepdims=keepdim))
+
+
+# ---- softmax family
+
+cpdef object logsumexp_of(object a, object dim, bint keepdim):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if not is_floating(a):
+        a = as_type(a, default_type())
+    return take(logsumexp(<PyObject *>a, axes, keepdim))
+
+
+cdef object softmax_input(str op, object a, object dtype):
+    if dtype is not None:
+        a = as_type(a, dtype.num)
+    if cnp.PyTypeNum_ISFLOAT(cnp.PyArray_TYPE(a)):
+        return a
+    raise NotImplementedError(
+        f"{op}() is not defined for {a.dtype}; give a floating dtype, as in x.{op}(dim, dtype=gradsmith.float32)"
+    )
+
+
+cpdef object softmax_of(object a, Py_ssize_t dim, object dtype):
+    cdef int axis = axis_of(a, dim)
+    a = softmax_input("softmax", a, dtype)
+    if cnp.PyArray_NDIM(a) == 0:
+        return np.asarray(a - a + a.dtype.type(1))   # NaN stays NaN
+    return take(softmax(<PyObject *>a, axis))
+
+
+cpdef object log_softmax_of(object a, Py_ssize_t dim, object dtype):
+    cdef int axis = axis_of(a, dim)
+    a = softmax_input("log_softmax", a, dtype)
+    if cnp.PyArray_NDIM(a) == 0:
+        return np.asarray(a - a)
+    return take(log_softmax(<PyObject *>a, axis))
+
+
+cpdef object softmax_backward_of(object grad, object output, Py_ssize_t dim):
+    cdef int axis = axis_of(output, dim)
+    if cnp.PyArray_NDIM(output) == 0:
+        return np.zeros_like(output)
+    return take(softmax_backward(<PyObject *>grad, <PyObject *>output, axis))
+
+
+cpdef object log_softmax_backward_of(object grad, object output, Py_ssize_t dim):
+    cdef int axis = axis_of(output, dim)
+    if cnp.PyArray_NDIM(output) == 0:
+        return np.zeros_like(output)
+    return take(log_softmax_backward(<PyObject *>grad, <PyObject *>output, axis))

@@ -1,0 +1,18 @@
+cimport numpy as cnp
+
+cpdef object reshape_of(cnp.ndarray a, object shape)
+cpdef object view_of(cnp.ndarray a, object size)
+cpdef object transpose_of(cnp.ndarray a, Py_ssize_t dim0, Py_ssize_t dim1)
+cpdef object permute_of(cnp.ndarray a, object dims)
+cpdef object t_of(cnp.ndarray a)
+cpdef object T_of(cnp.ndarray a)
+cpdef object mT_of(cnp.ndarray a)
+cpdef object squeeze_of(cnp.ndarray a, object dim)
+cpdef object unsqueeze_of(cnp.ndarray a, Py_ssize_t dim)
+cpdef object restore_dims_of(cnp.ndarray a, int ndim, object dim, bint keepdim)
+cpdef object expand_of(cnp.ndarray a, object size)
+cpdef object select_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t index)
+cpdef object narrow_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t start, Py_ssize_t length)
+cpdef list split_of(cnp.ndarray a, object split_size, Py_ssize_t dim)
+cpdef list unbind_of(cnp.ndarray a, Py_ssize_t dim)
+cpdef object strided_view_of(cnp.ndarray a, object geometry)
