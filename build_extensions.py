@@ -394,8 +394,9 @@ class Toolchain:
         import numpy
 
         includes = [*self.INCLUDE_FOLDERS, numpy.get_include(), sysconfig.get_path("include")]
+        compiler = self.compiler
         with _build_errors():
-            self.compiler.compile(
+            compiler.compile(
                 [source], output_dir=folder, macros=self.macros(), include_dirs=includes,
                 extra_postargs=self.flags(source, extension),
             )  # fmt: skip
@@ -404,8 +405,9 @@ class Toolchain:
         folders = []
         if os.name == "nt":
             folders = [os.path.join(sys.base_exec_prefix, "libs")]
+        compiler = self.compiler
         with _build_errors():
-            self.compiler.link_shared_object(
+            compiler.link_shared_object(
                 objects, output, libraries=self.libraries(extension), library_dirs=folders,
                 export_symbols=[f"PyInit_{extension.name.rpartition('.')[2]}"],
             )  # fmt: skip
@@ -413,7 +415,7 @@ class Toolchain:
 
 @contextlib.contextmanager
 def _build_errors() -> Iterator[None]:
-    """What setuptools' compilers raise, as `BuildError`."""
+    """What setuptools' compilers raise, as `BuildError`. Entered only once setuptools has been imported."""
     from distutils.errors import CCompilerError, DistutilsError
 
     try:
