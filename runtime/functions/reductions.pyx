@@ -117,8 +117,8 @@ cpdef object var_of(object a, object dim, object correction, bint keepdim):
     if not is_floating(a):
         raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
     with np.errstate(all="ignore"):
-        distance = a - take(mean_axes(<PyObject *>a, axes, True))
-        squares = np.square(distance) if distance.dtype.kind == "f" else np.square(np.abs(distance))
+        distance = np.abs(a - take(mean_axes(<PyObject *>a, axes, True)))
+        squares = np.asarray(np.square(distance))   # of 0-d arrays NumPy makes numbers
         total = take(sum_axes(<PyObject *>squares, axes, keepdim))
         return np.asarray(total / squares.dtype.type(max(counted(a.shape, axes) - correction, 0)))
 
