@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast, get_args
@@ -386,7 +387,9 @@ class _Declarer:
 
     def verify_python(self, value: RawText, subject: str) -> None:
         try:
-            ast.parse(value.text, mode="eval")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                ast.parse(value.text, mode="eval")
         except SyntaxError as error:
             self.error(value.position, f"{subject} does not parse: {error.msg}")
 

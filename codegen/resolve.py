@@ -8,6 +8,7 @@ refused by name.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -511,7 +512,9 @@ def parse(text: str) -> ast.expr:
         offset = next(i for i, c in enumerate(text) if not c.isascii())
         raise Problem(f"has the character '{text[offset]}', which is not ASCII", offset)
     try:
-        return ast.parse(text.replace("\n", " "), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python merely doubts is a mistake here
+            return ast.parse(text.replace("\n", " "), mode="eval").body
     except SyntaxError as error:
         raise Problem(f"does not parse: {error.msg}", max((error.offset or 1) - 1, 0)) from None
 

@@ -100,9 +100,7 @@ _FORMULAS = """
     gather_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
     has_class_indices(Tensor target, float label_smoothing) -> bool
     index_select_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
-    index_with_tensors(Tensor self, object index) -> Tensor
     inverse_permutation(int[] dims) -> int[]
-    is_basic_index(object index) -> bool
     is_contiguous(Tensor self) -> bool
     is_tanh(str approximate) -> bool
     linear_backward_weight(Tensor gradient, Tensor self, int weight_ndim) -> Tensor
@@ -117,7 +115,6 @@ _FORMULAS = """
     pow_backward_exponent(Tensor gradient, Tensor|Scalar self, Tensor exponent, Tensor value) -> Tensor
     prod_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor
     prod_backward_dim(Tensor gradient, Tensor self, Tensor value, int dim, bool keepdim) -> Tensor
-    put_with_tensors(Tensor self, object index, Tensor|Scalar value) -> Tensor
     real.number(Scalar self) -> Scalar
     scatter_backward_src(Tensor gradient, int dim, Tensor index, int[] shape) -> Tensor
     select_index(int[] shape, int dim, int index) -> object

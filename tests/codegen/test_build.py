@@ -1,5 +1,6 @@
 """From raw entries to the frozen table: variants, nodes, what they keep, faces."""
 
+import ast
 import dataclasses
 import time
 from pathlib import Path
@@ -293,9 +294,13 @@ def test_a_mistake_in_the_table_of_the_project_is_found(real_table: Path) -> Non
 
 def test_helpers_are_what_the_runtime_defines() -> None:
     """The typed table of helpers and the module that holds them agree, argument by argument."""
-    import ast
-
-    tree = ast.parse((ROOT / "runtime" / "formulas.py").read_text())
-    defined = {n.name: len(n.args.args) for n in tree.body if isinstance(n, ast.FunctionDef)}
+    folder = ROOT / "runtime"
+    defined = functions_of(folder / "formulas.py") | functions_of(folder / "einsum.py")
     declared = {h.c_entry: len(h.signature.arguments) for h in helpers() if h.family == "formulas"}
     assert declared == {name: defined.get(name) for name in declared}
+
+
+def functions_of(module: Path) -> dict[str, int]:
+    """Functions of a module and how many arguments they take."""
+    body = ast.parse(module.read_text()).body
+    return {node.name: len(node.args.args) for node in body if isinstance(node, ast.FunctionDef)}

@@ -196,7 +196,7 @@ def test_no_loop_over_tensors_of_other_shapes() -> None:
         ("grad * b'x'", "has the constant b'x', which formulas do not know."),
         ("grad if not n else grad", "applies 'not' to int, which is no bool."),
         ("(grad if mode == 'a' else n)", "gives Tensor or int: the two sides of 'if' differ."),
-        ("max(grad, 0).val", "reads '.val', which max does not return. Returns: indices, values. Did you mean 'values'?"),
+        ("max(grad, 0).val", "reads '.val', which max does not return. Returns: indices, values."),
         ("mode.upper", "reads '.upper' of str, which has no attributes."),
         ("grad.sum(0, dim=1)", "calls sum(Tensor, int, dim=int), which fits none of its signatures."),
         ("exp(grad, **n)", "has '**', which formulas do not know."),
