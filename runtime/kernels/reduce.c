@@ -1,61 +1,408 @@
-/* Sums, means, largest and smallest elements. */
-#include "kernels.h"
-#include "numpy_api.h"
+/* Sums, means, largest and smallest elements along any axes.
+ *
+ * The array's dimensions are put in the order of memory and merged into groups that are kept or reduced:
+ *
+ *     [kept][reduced][kept][reduced] ...       innermost last
+ *
+ * Then the innermost reduced group is removed, again and again.  Each time the array is (outer, r, inner) and becomes
+ * (outer, inner), so there is one kernel shape for everything.
+ */
+#include "array_cache.h"
+#include "assign.h"
+#include "axes.h"
+#include "loops.h"
+#include "promotion.h"
+#include "sum.h"
+#include "thread_pool.h"
+
+/* Removes r from (outer, r, inner); -1 on failure. */
+typedef int (*reducer)(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner);
+
+/* ---- reducers */
+
+static int
+sum_floats(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    (void)loop;
+    return type == NPY_FLOAT32 ? gs_sum_float32((const float *)x, (float *)out, outer, r, inner)
+                               : gs_sum_float64((const double *)x, (double *)out, outer, r, inner);
+}
+
+typedef struct {
+    const gs_loop *loop;
+    const char *x;
+    char *out;
+    npy_intp size, r, inner;
+} loop_job;
+
+/* out = x[0] op x[1] op ...: NumPy's loops reduce when output and first input are the same element with stride 0. */
+static void
+reduce_rows(void *context, npy_intp first, npy_intp last)
+{
+    const loop_job *job = context;
+    npy_intp n = job->r - 1;
+    npy_intp strides[3] = {0, job->size, 0};
+    for (npy_intp row = first; row < last; row++) {
+        const char *x = job->x + row * job->r * job->size;
+        char *out = job->out + row * job->size;
+        char *args[3] = {out, (char *)x + job->size, out};
+        memcpy(out, x, (size_t)job->size);
+        if (n > 0) {
+            job->loop->run(args, &n, strides, job->loop->data);
+        }
+    }
+}
+
+static void
+reduce_columns(void *context, npy_intp first, npy_intp last)
+{
+    const loop_job *job = context;
+    npy_intp strides[3] = {job->size, job->size, job->size};
+    npy_intp row_bytes = job->inner * job->size;
+    for (npy_intp o = first; o < last; o++) {
+        const char *x = job->x + o * job->r * row_bytes;
+        char *out = job->out + o * row_bytes;
+        memcpy(out, x, (size_t)row_bytes);
+        for (npy_intp i = 1; i < job->r; i++) {
+            char *args[3] = {out, (char *)x + i * row_bytes, out};
+            npy_intp n = job->inner;
+            job->loop->run(args, &n, strides, job->loop->data);
+        }
+    }
+}
+
+static int
+reduce_by_loop(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    loop_job job = {loop, x, out, gs_itemsize[type], r, inner};
+    gs_parallel(inner == 1 ? reduce_rows : reduce_columns, &job, outer, r * inner, 1);
+    return 0;
+}
+
+/* ---- groups of dimensions */
+
+typedef struct {
+    int n;
+    npy_intp size[NPY_MAXDIMS];
+    char reduced[NPY_MAXDIMS];
+    int is_c_order;         /* memory order is the order of the dimensions */
+    int order[NPY_MAXDIMS]; /* the array's dimensions, outermost in memory first */
+} groups;
+
+static void
+sort_by_stride(const PyArrayObject_fields *a, int *order)
+{
+    for (int i = 0; i < a->nd; i++) {
+        int k = i;
+        for (; k > 0 && Py_ABS(a->strides[order[k - 1]]) < Py_ABS(a->strides[i]); k--) {
+            order[k] = order[k - 1];
+        }
+        order[k] = i;
+    }
+}
+
+/* Is the memory of the array one block without gaps, when its dimensions are taken in this order? */
+static int
+is_dense(const PyArrayObject_fields *a, const int *order, npy_intp size)
+{
+    npy_intp stride = size;
+    for (int i = a->nd - 1; i >= 0; i--) {
+        int d = order[i];
+        if (a->dimensions[d] != 1 && a->strides[d] != stride) {
+            return 0;
+        }
+        stride *= a->dimensions[d];
+    }
+    return 1;
+}
+
+static void
+add_group(groups *g, npy_intp size, char reduced)
+{
+    if (g->n > 0 && g->reduced[g->n - 1] == reduced) {
+        g->size[g->n - 1] *= size;
+        return;
+    }
+    g->size[g->n] = size;
+    g->reduced[g->n++] = reduced;
+}
+
+/* 0 when the array is not dense in any order. */
+static int
+find_groups(groups *g, PyObject *array, const gs_axes *axes, npy_intp size)
+{
+    PyArrayObject_fields *a = gs_fields(array);
+    g->n = 0;
+    g->is_c_order = gs_is_plain(array);
+    for (int i = 0; i < a->nd; i++) {
+        g->order[i] = i;
+    }
+    if (!g->is_c_order) {
+        sort_by_stride(a, g->order);
+        if (!(a->flags & NPY_ARRAY_ALIGNED) || !is_dense(a, g->order, size)) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < a->nd; i++) {
+        int d = g->order[i];
+        if (a->dimensions[d] != 1) {
+            add_group(g, a->dimensions[d], axes->reduced[d]);
+        }
+    }
+    return 1;
+}
+
+/* ---- the result */
+
+/* Kept dimensions lie in memory as they do in the input. */
+static PyObject *
+new_result(int type, const groups *g, const gs_axes *axes)
+{
+    if (g->is_c_order) {
+        return gs_array_new(type, axes->out_nd, axes->out_dims);
+    }
+    npy_intp strides[NPY_MAXDIMS];
+    npy_intp stride = gs_itemsize[type];
+    for (int i = 0; i < axes->out_nd; i++) {
+        strides[i] = stride;
+    }
+    for (int i = axes->nd - 1; i >= 0; i--) {
+        int d = g->order[i];
+        if (axes->out_dim[d] >= 0) {
+            strides[axes->out_dim[d]] = stride;
+            stride *= axes->out_dims[axes->out_dim[d]];
+        }
+    }
+    Py_INCREF(gs_descr[type]);
+    return PyArray_NewFromDescr(&PyArray_Type, gs_descr[type], axes->out_nd, (npy_intp *)axes->out_dims, strides, NULL, 0,
+                                NULL);
+}
+
+static npy_intp
+product(const groups *g, int first, int last)
+{
+    npy_intp size = 1;
+    for (int i = first; i < last; i++) {
+        size *= g->size[i];
+    }
+    return size;
+}
+
+static void
+remove_group(groups *g, int at)
+{
+    int merges = at > 0 && at + 1 < g->n; /* both neighbours are kept ones */
+    if (merges) {
+        g->size[at - 1] *= g->size[at + 1];
+    }
+    int gone = merges ? 2 : 1;
+    for (int i = at; i + gone < g->n; i++) {
+        g->size[i] = g->size[i + gone];
+        g->reduced[i] = g->reduced[i + gone];
+    }
+    g->n -= gone;
+}
+
+static int
+innermost_reduced(const groups *g)
+{
+    int at = g->n - 1;
+    while (at >= 0 && !g->reduced[at]) {
+        at--;
+    }
+    return at;
+}
+
+/* Reduces the dense data at x into out. */
+static int
+reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int type, const char *x, char *out)
+{
+    PyObject *source = NULL; /* holds x after the first step */
+    int status = 0;
+    for (int at = innermost_reduced(g); at >= 0 && status == 0; at = innermost_reduced(g)) {
+        npy_intp outer = product(g, 0, at), r = g->size[at], inner = product(g, at + 1, g->n);
+        remove_group(g, at);
+        PyObject *step = NULL;
+        char *to = out;
+        if (innermost_reduced(g) >= 0) {
+            npy_intp n = outer * inner;
+            step = gs_array_new(type, 1, &n);
+            to = step == NULL ? NULL : gs_fields(step)->data;
+        }
+        status = to == NULL ? -1 : reduce(type, loop, x, to, outer, r, inner);
+        gs_array_xrelease(source);
+        source = step;
+        x = to;
+    }
+    gs_array_xrelease(source);
+    return status;
+}
+
+/* The array has type `type`, and at least one element goes into each of the result. */
+static PyObject *
+reduce_array(PyObject *array, const gs_axes *axes, reducer reduce, const gs_loop *loop, int type)
+{
+    groups g;
+    Py_INCREF(array);
+    if (!find_groups(&g, array, axes, gs_itemsize[type])) {
+        PyObject *copy = gs_clone(array);
+        Py_DECREF(array);
+        if (copy == NULL) {
+            return NULL;
+        }
+        array = copy;
+        find_groups(&g, array, axes, gs_itemsize[type]);
+    }
+    PyObject *out = new_result(type, &g, axes);
+    if (out != NULL && gs_size(out) > 0) {
+        int has_reduced = innermost_reduced(&g) >= 0;
+        int status = 0;
+        if (has_reduced) {
+            status = reduce_groups(&g, reduce, loop, type, gs_fields(array)->data, gs_fields(out)->data);
+        } else {
+            memcpy(gs_fields(out)->data, gs_fields(array)->data, (size_t)(gs_size(out) * gs_itemsize[type]));
+        }
+        if (status < 0) {
+            Py_CLEAR(out);
+        }
+    }
+    gs_array_release(array);
+    return out;
+}
+
+/* ---- sums */
 
 static PyObject *
-reduce_by_numpy(const char *name, PyObject *a, PyObject *axes, int keepdims)
+zeros(int type, const gs_axes *axes)
 {
-    return gs_as_array(gs_call_numpy(name, PyTuple_Pack(1, a),
-                                     Py_BuildValue("{sOsO}", "axis", axes, "keepdims", keepdims ? Py_True : Py_False)));
+    PyObject *out = gs_array_new(type, axes->out_nd, axes->out_dims);
+    if (out != NULL) {
+        memset(gs_fields(out)->data, 0, (size_t)(gs_size(out) * gs_itemsize[type]));
+    }
+    return out;
+}
+
+/* The type additions are done in: ints may not overflow, halves would lose everything after a few thousand ones. */
+static int
+sum_type(int type)
+{
+    return gs_category_of(type) <= GS_INT ? NPY_INT64 : type == NPY_HALF ? NPY_FLOAT32 : type;
+}
+
+static PyObject *
+sum_of_type(PyObject *a, int type, const gs_axes *axes)
+{
+    if (axes->count == 0) {
+        return zeros(type, axes);
+    }
+    int is_float = type == NPY_FLOAT32 || type == NPY_FLOAT64;
+    const gs_loop *loop = is_float ? NULL : gs_find_loop(GS_ADD, type);
+    if (!is_float && loop == NULL) {
+        gs_raise_not_implemented("sum", type);
+        return NULL;
+    }
+    PyObject *input = gs_prepare(a, type);
+    if (input == NULL) {
+        return NULL;
+    }
+    PyObject *result = reduce_array(input, axes, is_float ? sum_floats : reduce_by_loop, loop, type);
+    gs_array_release(input);
+    return result;
+}
+
+static PyObject *
+sum_along(PyObject *a, const gs_axes *axes)
+{
+    int type = gs_numeric_type(a);
+    PyObject *sum = type < 0 ? NULL : sum_of_type(a, sum_type(type), axes);
+    if (sum == NULL || type != NPY_HALF) {
+        return sum;
+    }
+    PyObject *half = gs_cast(sum, NPY_HALF);
+    gs_array_release(sum);
+    return half;
 }
 
 PyObject *
-gs_sum(PyObject *a, PyObject *axes, int keepdims)
+gs_sum(PyObject *a, PyObject *argument, int keepdims)
 {
-    return reduce_by_numpy("sum", a, axes, keepdims);
-}
-
-PyObject *
-gs_mean(PyObject *a, PyObject *axes, int keepdims)
-{
-    return reduce_by_numpy("mean", a, axes, keepdims);
-}
-
-PyObject *
-gs_amax(PyObject *a, PyObject *axes, int keepdims)
-{
-    return reduce_by_numpy("max", a, axes, keepdims);
-}
-
-PyObject *
-gs_amin(PyObject *a, PyObject *axes, int keepdims)
-{
-    return reduce_by_numpy("min", a, axes, keepdims);
+    gs_axes axes;
+    return gs_axes_parse(&axes, argument, a, keepdims) < 0 ? NULL : sum_along(a, &axes);
 }
 
 PyObject *
 gs_sum_to(PyObject *a, int nd, const npy_intp *dims)
 {
     PyArrayObject_fields *f = gs_fields(a);
-    int extra = f->nd - nd, n_axes = 0;
-    npy_intp axes[NPY_MAXDIMS];
-    for (int d = 0; d < f->nd; d++) {
-        if (d < extra || (dims[d - extra] == 1 && f->dimensions[d] != 1)) {
-            axes[n_axes++] = d;
-        }
-    }
-    if (n_axes == 0) {
+    if (f->nd == nd && memcmp(f->dimensions, dims, sizeof(npy_intp) * (size_t)nd) == 0) {
         Py_INCREF(a);
         return a;
     }
-    PyObject *tuple = PyTuple_New(n_axes);
-    for (int i = 0; i < n_axes; i++) {
-        PyTuple_SET_ITEM(tuple, i, PyLong_FromSsize_t(axes[i]));
+    gs_axes axes;
+    return gs_axes_of_broadcast(&axes, a, nd, dims) < 0 ? NULL : sum_along(a, &axes);
+}
+
+PyObject *
+gs_mean(PyObject *a, PyObject *argument, int keepdims)
+{
+    gs_axes axes;
+    int type = gs_numeric_type(a);
+    if (type < 0 || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+        return NULL;
     }
-    PyObject *sum = gs_sum(a, tuple, 1);
-    Py_DECREF(tuple);
-    PyArray_Dims shape = {(npy_intp *)dims, nd};
-    PyObject *result = sum == NULL ? NULL : PyArray_Newshape((PyArrayObject *)sum, &shape, NPY_CORDER);
-    Py_XDECREF(sum);
+    if (gs_category_of(type) <= GS_INT) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+                     "Got: %s",
+                     gs_type_name(type));
+        return NULL;
+    }
+    PyObject *mean = sum_along(a, &axes);
+    PyObject *count = mean == NULL ? NULL : PyLong_FromSsize_t(axes.count);
+    if (count == NULL || gs_binary_scalar_into(GS_TRUE_DIVIDE, mean, count, 0, mean) < 0) {
+        Py_CLEAR(mean);
+    }
+    Py_XDECREF(count);
+    return mean;
+}
+
+/* ---- extremes */
+
+static PyObject *
+extreme(gs_ufunc ufunc, const char *name, PyObject *a, PyObject *argument, int keepdims)
+{
+    gs_axes axes;
+    int type = gs_numeric_type(a);
+    if (type < 0 || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+        return NULL;
+    }
+    if (axes.count == 0) {
+        PyErr_Format(PyExc_IndexError, "%s(): Expected reduction dim to have non-zero size; the tensor has no element along it",
+                     name);
+        return NULL;
+    }
+    const gs_loop *loop = gs_category_of(type) == GS_COMPLEX ? NULL : gs_find_loop(ufunc, type);
+    if (loop == NULL) {
+        gs_raise_not_implemented(name, type);
+        return NULL;
+    }
+    PyObject *input = gs_prepare(a, type);
+    if (input == NULL) {
+        return NULL;
+    }
+    PyObject *result = reduce_array(input, &axes, reduce_by_loop, loop, type);
+    gs_array_release(input);
     return result;
+}
+
+PyObject *
+gs_amax(PyObject *a, PyObject *axes, int keepdims)
+{
+    return extreme(GS_MAXIMUM, "amax", a, axes, keepdims);
+}
+
+PyObject *
+gs_amin(PyObject *a, PyObject *axes, int keepdims)
+{
+    return extreme(GS_MINIMUM, "amin", a, axes, keepdims);
 }

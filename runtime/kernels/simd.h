@@ -18,6 +18,7 @@
 #define GS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define GS_UNUSED __attribute__((unused))
 #define GS_NOINLINE __attribute__((noinline, cold))
+#define GS_INLINE static inline __attribute__((always_inline)) /* also into the clones of a caller */
 #define GS_HIDDEN_BEGIN _Pragma("GCC visibility push(hidden)")
 #define GS_HIDDEN_END _Pragma("GCC visibility pop")
 #else
@@ -25,6 +26,7 @@
 #define GS_UNLIKELY(condition) (condition)
 #define GS_UNUSED
 #define GS_NOINLINE
+#define GS_INLINE static inline
 #define GS_HIDDEN_BEGIN
 #define GS_HIDDEN_END
 #endif

@@ -1,0 +1,458 @@
+/* The text of softmax.c for one type: REAL is the type, NAME(x) adds its suffix, LOG is its logarithm. */
+
+/* ---- one row */
+
+/* NaN is not looked for here: it comes back through the exponentials. */
+GS_INLINE REAL
+NAME(largest)(const REAL *x, npy_intp n)
+{
+    REAL lanes[32];
+    REAL largest = x[0];
+    npy_intp i = 0;
+    if (n >= 32) {
+        memcpy(lanes, x, sizeof(lanes));
+        for (i = 32; i + 32 <= n; i += 32) {
+            for (int k = 0; k < 32; k++) {
+                lanes[k] = x[i + k] > lanes[k] ? x[i + k] : lanes[k];
+            }
+        }
+        for (int width = 16; width >= 1; width /= 2) {
+            for (int k = 0; k < width; k++) {
+                lanes[k] = lanes[k + width] > lanes[k] ? lanes[k + width] : lanes[k];
+            }
+        }
+        largest = lanes[0];
+    }
+    for (; i < n; i++) {
+        largest = x[i] > largest ? x[i] : largest;
+    }
+    return largest;
+}
+
+GS_INLINE void
+NAME(subtract)(const REAL *x, REAL shift, REAL *out, npy_intp n)
+{
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = x[i] - shift;
+    }
+}
+
+GS_INLINE void
+NAME(scale)(REAL *x, REAL factor, npy_intp n)
+{
+    for (npy_intp i = 0; i < n; i++) {
+        x[i] *= factor;
+    }
+}
+
+/* Sums at most a tile; longer rows are summed tile by tile, in double. */
+GS_INLINE double
+NAME(sum)(const REAL *x, npy_intp n)
+{
+    REAL lanes[32] = {0};
+    double sum = 0;
+    npy_intp i = 0;
+    if (n >= 32) {
+        for (; i + 32 <= n; i += 32) {
+            for (int k = 0; k < 32; k++) {
+                lanes[k] += x[i + k];
+            }
+        }
+        for (int width = 16; width >= 1; width /= 2) {
+            for (int k = 0; k < width; k++) {
+                lanes[k] += lanes[k + width];
+            }
+        }
+        sum = (double)lanes[0];
+    }
+    for (; i < n; i++) {
+        sum += (double)x[i];
+    }
+    return sum;
+}
+
+GS_INLINE double
+NAME(dot)(const REAL *x, const REAL *y, npy_intp n)
+{
+    REAL lanes[32] = {0};
+    double sum = 0;
+    npy_intp i = 0;
+    if (n >= 32) {
+        for (; i + 32 <= n; i += 32) {
+            for (int k = 0; k < 32; k++) {
+                lanes[k] += x[i + k] * y[i + k];
+            }
+        }
+        for (int width = 16; width >= 1; width /= 2) {
+            for (int k = 0; k < width; k++) {
+                lanes[k] += lanes[k + width];
+            }
+        }
+        sum = (double)lanes[0];
+    }
+    for (; i < n; i++) {
+        sum += (double)x[i] * (double)y[i];
+    }
+    return sum;
+}
+
+/* ---- rows of any length: a tile holds several rows, or a row several tiles */
+
+static inline npy_intp
+NAME(rows_per_tile)(npy_intp n)
+{
+    return n >= TILE ? 1 : TILE / n;
+}
+
+GS_CLONES static void
+NAME(subtract_largest)(const REAL *x, REAL *out, npy_intp rows, npy_intp n)
+{
+    for (npy_intp row = 0; row < rows; row++) {
+        NAME(subtract)(x + row * n, NAME(largest)(x + row * n, n), out + row * n, n);
+    }
+}
+
+GS_CLONES static void
+NAME(divide_by_sums)(REAL *x, npy_intp rows, npy_intp n)
+{
+    for (npy_intp row = 0; row < rows; row++) {
+        double sum = 0;
+        for (npy_intp i = 0; i < n; i += TILE) {
+            sum += NAME(sum)(x + row * n + i, n - i < TILE ? n - i : TILE);
+        }
+        NAME(scale)(x + row * n, (REAL)(1 / sum), n);
+    }
+}
+
+static void
+NAME(softmax_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    npy_intp n = j->n, step = NAME(rows_per_tile)(n);
+    for (npy_intp row = first; row < last; row += step) {
+        npy_intp rows = last - row < step ? last - row : step;
+        REAL *out = (REAL *)j->out + row * n;
+        NAME(subtract_largest)((const REAL *)j->a + row * n, out, rows, n);
+        exponentiate(j, out, rows * n, sizeof(REAL));
+        NAME(divide_by_sums)(out, rows, n);
+    }
+}
+
+/* The logarithm of a row's sum of exponentials, of values that are shifted already. */
+GS_CLONES static REAL
+NAME(log_sum_row)(const job *j, const REAL *shifted, npy_intp n)
+{
+    REAL tile[TILE];
+    double sum = 0;
+    for (npy_intp i = 0; i < n; i += TILE) {
+        npy_intp part = n - i < TILE ? n - i : TILE;
+        memcpy(tile, shifted + i, sizeof(REAL) * (size_t)part);
+        exponentiate(j, tile, part, sizeof(REAL));
+        sum += NAME(sum)(tile, part);
+    }
+    return LOG((REAL)sum);
+}
+
+/* The same for several short rows with one call for all exponentials; then subtracts it from them. */
+GS_CLONES static void
+NAME(subtract_log_sums)(const job *j, REAL *shifted, npy_intp rows, npy_intp n)
+{
+    REAL tile[TILE];
+    if (n > TILE) {
+        NAME(subtract)(shifted, NAME(log_sum_row)(j, shifted, n), shifted, n);
+        return;
+    }
+    memcpy(tile, shifted, sizeof(REAL) * (size_t)(rows * n));
+    exponentiate(j, tile, rows * n, sizeof(REAL));
+    for (npy_intp row = 0; row < rows; row++) {
+        REAL log_sum = LOG((REAL)NAME(sum)(tile + row * n, n));
+        NAME(subtract)(shifted + row * n, log_sum, shifted + row * n, n);
+    }
+}
+
+static void
+NAME(log_softmax_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    npy_intp n = j->n, step = NAME(rows_per_tile)(n);
+    for (npy_intp row = first; row < last; row += step) {
+        npy_intp rows = last - row < step ? last - row : step;
+        REAL *out = (REAL *)j->out + row * n;
+        NAME(subtract_largest)((const REAL *)j->a + row * n, out, rows, n);
+        NAME(subtract_log_sums)(j, out, rows, n);
+    }
+}
+
+/* An infinite maximum must not be subtracted: the difference would be NaN where the answer is infinite. */
+static inline REAL
+NAME(finite_shift)(REAL largest)
+{
+    return isinf(largest) ? 0 : largest;
+}
+
+GS_CLONES static REAL
+NAME(logsumexp_row)(const job *j, const REAL *x, npy_intp n)
+{
+    REAL tile[TILE];
+    if (n == 0) {
+        return -(REAL)INFINITY;
+    }
+    REAL shift = NAME(finite_shift)(NAME(largest)(x, n));
+    double sum = 0;
+    for (npy_intp i = 0; i < n; i += TILE) {
+        npy_intp part = n - i < TILE ? n - i : TILE;
+        NAME(subtract)(x + i, shift, tile, part);
+        exponentiate(j, tile, part, sizeof(REAL));
+        sum += NAME(sum)(tile, part);
+    }
+    return LOG((REAL)sum) + shift;
+}
+
+static void
+NAME(logsumexp_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    for (npy_intp row = first; row < last; row++) {
+        ((REAL *)j->out)[row] = NAME(logsumexp_row)(j, (const REAL *)j->a + row * j->n, j->n);
+    }
+}
+
+/* grad_input = y * (grad - sum(grad * y)) */
+GS_CLONES static void
+NAME(softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    npy_intp n = j->n;
+    for (npy_intp row = first; row < last; row++) {
+        const REAL *grad = (const REAL *)j->a + row * n;
+        const REAL *y = (const REAL *)j->b + row * n;
+        REAL *out = (REAL *)j->out + row * n;
+        double sum = 0;
+        for (npy_intp i = 0; i < n; i += TILE) {
+            sum += NAME(dot)(grad + i, y + i, n - i < TILE ? n - i : TILE);
+        }
+        const REAL shift = (REAL)sum;
+        GS_IVDEP
+        for (npy_intp i = 0; i < n; i++) {
+            out[i] = y[i] * (grad[i] - shift);
+        }
+    }
+}
+
+/* grad_input = grad - exp(y) * sum(grad); out holds exp(y) at first */
+GS_CLONES static void
+NAME(finish_log_softmax_backward)(const REAL *grad, REAL *out, npy_intp rows, npy_intp n)
+{
+    for (npy_intp row = 0; row < rows; row++) {
+        const REAL *g = grad + row * n;
+        REAL *o = out + row * n;
+        double sum = 0;
+        for (npy_intp i = 0; i < n; i += TILE) {
+            sum += NAME(sum)(g + i, n - i < TILE ? n - i : TILE);
+        }
+        const REAL factor = (REAL)sum;
+        GS_IVDEP
+        for (npy_intp i = 0; i < n; i++) {
+            o[i] = g[i] - o[i] * factor;
+        }
+    }
+}
+
+static void
+NAME(log_softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    npy_intp n = j->n, step = NAME(rows_per_tile)(n);
+    for (npy_intp row = first; row < last; row += step) {
+        npy_intp rows = last - row < step ? last - row : step;
+        REAL *out = (REAL *)j->out + row * n;
+        memcpy(out, (const REAL *)j->b + row * n, sizeof(REAL) * (size_t)(rows * n));
+        exponentiate(j, out, rows * n, sizeof(REAL));
+        NAME(finish_log_softmax_backward)((const REAL *)j->a + row * n, out, rows, n);
+    }
+}
+
+/* ---- tiles of columns: the axis is walked with one vector of maxima and one of sums */
+
+typedef struct {
+    npy_intp offset; /* of the tile's first element in the array */
+    npy_intp result; /* and in an array without the axis */
+    npy_intp width;
+} NAME(column_tile);
+
+static inline NAME(column_tile)
+NAME(column_tile_at)(const job *j, npy_intp index)
+{
+    npy_intp n_tiles = (j->inner + COLUMNS - 1) / COLUMNS;
+    npy_intp o = index / n_tiles, column = index % n_tiles * COLUMNS;
+    npy_intp left = j->inner - column;
+    NAME(column_tile) tile = {o * j->n * j->inner + column, o * j->inner + column, left < COLUMNS ? left : COLUMNS};
+    return tile;
+}
+
+GS_CLONES static void
+NAME(largest_in_columns)(const REAL *x, npy_intp n, npy_intp step, npy_intp width, REAL *largest)
+{
+    memcpy(largest, x, sizeof(REAL) * (size_t)width);
+    for (npy_intp i = 1; i < n; i++) {
+        const REAL *row = x + i * step;
+        for (npy_intp k = 0; k < width; k++) {
+            largest[k] = row[k] > largest[k] ? row[k] : largest[k];
+        }
+    }
+}
+
+GS_CLONES static void
+NAME(subtract_rows)(const REAL *x, const REAL *shift, REAL *out, npy_intp width)
+{
+    GS_IVDEP
+    for (npy_intp k = 0; k < width; k++) {
+        out[k] = x[k] - shift[k];
+    }
+}
+
+GS_CLONES static void
+NAME(add_to_sums)(const REAL *x, double *sums, npy_intp width)
+{
+    for (npy_intp k = 0; k < width; k++) {
+        sums[k] += (double)x[k];
+    }
+}
+
+/* sums[k] = sum of exp(x[:, k] - shift[k]); the exponentials go to out when it is not NULL. */
+static void
+NAME(sum_exponentials)(const job *j, const REAL *x, const REAL *shift, REAL *out, npy_intp width, double *sums)
+{
+    REAL row[COLUMNS];
+    memset(sums, 0, sizeof(double) * COLUMNS);
+    for (npy_intp i = 0; i < j->n; i++) {
+        REAL *to = out == NULL ? row : out + i * j->inner;
+        NAME(subtract_rows)(x + i * j->inner, shift, to, width);
+        exponentiate(j, to, width, sizeof(REAL));
+        NAME(add_to_sums)(to, sums, width);
+    }
+}
+
+static void
+NAME(softmax_columns)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    REAL factors[COLUMNS];
+    double sums[COLUMNS];
+    for (npy_intp index = first; index < last; index++) {
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
+        const REAL *x = (const REAL *)j->a + tile.offset;
+        REAL *out = (REAL *)j->out + tile.offset;
+        NAME(largest_in_columns)(x, j->n, j->inner, tile.width, factors);
+        NAME(sum_exponentials)(j, x, factors, out, tile.width, sums);
+        for (npy_intp k = 0; k < tile.width; k++) {
+            factors[k] = (REAL)(1 / sums[k]);
+        }
+        for (npy_intp i = 0; i < j->n; i++) {
+            for (npy_intp k = 0; k < tile.width; k++) {
+                out[i * j->inner + k] *= factors[k];
+            }
+        }
+    }
+}
+
+static void
+NAME(log_softmax_columns)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    REAL largest[COLUMNS], log_sums[COLUMNS];
+    double sums[COLUMNS];
+    for (npy_intp index = first; index < last; index++) {
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
+        const REAL *x = (const REAL *)j->a + tile.offset;
+        REAL *out = (REAL *)j->out + tile.offset;
+        NAME(largest_in_columns)(x, j->n, j->inner, tile.width, largest);
+        NAME(sum_exponentials)(j, x, largest, NULL, tile.width, sums);
+        for (npy_intp k = 0; k < tile.width; k++) {
+            log_sums[k] = LOG((REAL)sums[k]);
+        }
+        for (npy_intp i = 0; i < j->n; i++) {
+            REAL *row = out + i * j->inner;
+            NAME(subtract_rows)(x + i * j->inner, largest, row, tile.width);
+            NAME(subtract_rows)(row, log_sums, row, tile.width);
+        }
+    }
+}
+
+static void
+NAME(logsumexp_columns)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    REAL shift[COLUMNS];
+    double sums[COLUMNS];
+    for (npy_intp index = first; index < last; index++) {
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
+        const REAL *x = (const REAL *)j->a + tile.offset;
+        REAL *out = (REAL *)j->out + tile.result;
+        if (j->n > 0) {
+            NAME(largest_in_columns)(x, j->n, j->inner, tile.width, shift);
+        } else {
+            memset(shift, 0, sizeof(shift));
+        }
+        for (npy_intp k = 0; k < tile.width; k++) {
+            shift[k] = NAME(finite_shift)(shift[k]);
+        }
+        NAME(sum_exponentials)(j, x, shift, NULL, tile.width, sums);
+        for (npy_intp k = 0; k < tile.width; k++) {
+            out[k] = LOG((REAL)sums[k]) + shift[k];
+        }
+    }
+}
+
+GS_CLONES static void
+NAME(softmax_backward_columns)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    double sums[COLUMNS];
+    for (npy_intp index = first; index < last; index++) {
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
+        const REAL *grad = (const REAL *)j->a + tile.offset;
+        const REAL *y = (const REAL *)j->b + tile.offset;
+        REAL *out = (REAL *)j->out + tile.offset;
+        memset(sums, 0, sizeof(sums));
+        for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
+            for (npy_intp k = 0; k < tile.width; k++) {
+                sums[k] += (double)grad[i + k] * (double)y[i + k];
+            }
+        }
+        for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
+            GS_IVDEP
+            for (npy_intp k = 0; k < tile.width; k++) {
+                out[i + k] = y[i + k] * (grad[i + k] - (REAL)sums[k]);
+            }
+        }
+    }
+}
+
+GS_CLONES static void
+NAME(log_softmax_backward_columns)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    double sums[COLUMNS];
+    for (npy_intp index = first; index < last; index++) {
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
+        const REAL *grad = (const REAL *)j->a + tile.offset;
+        const REAL *y = (const REAL *)j->b + tile.offset;
+        REAL *out = (REAL *)j->out + tile.offset;
+        memset(sums, 0, sizeof(sums));
+        for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
+            for (npy_intp k = 0; k < tile.width; k++) {
+                sums[k] += (double)grad[i + k];
+            }
+        }
+        for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
+            memcpy(out + i, y + i, sizeof(REAL) * (size_t)tile.width);
+            exponentiate(j, out + i, tile.width, sizeof(REAL));
+            GS_IVDEP
+            for (npy_intp k = 0; k < tile.width; k++) {
+                out[i + k] = grad[i + k] - out[i + k] * (REAL)sums[k];
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+/* The text of sum.c for one type: REAL is the type, NAME(x) adds its suffix. */
+
+/* ---- along rows */
+
+GS_INLINE double
+NAME(sum_block)(const REAL *x, npy_intp n)
+{
+    REAL lanes[64] = {0};
+    REAL rest = 0;
+    npy_intp i = 0;
+    for (; i + 64 <= n; i += 64) {
+        for (int k = 0; k < 64; k++) {
+            lanes[k] += x[i + k];
+        }
+    }
+    for (; i + 16 <= n; i += 16) {
+        for (int k = 0; k < 16; k++) {
+            lanes[k] += x[i + k];
+        }
+    }
+    for (; i < n; i++) {
+        rest += x[i];
+    }
+    for (int width = 32; width >= 1; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            lanes[k] += lanes[k + width];
+        }
+    }
+    return (double)lanes[0] + (double)rest;
+}
+
+GS_INLINE double
+NAME(sum_short)(const REAL *x, npy_intp n)
+{
+    double sum = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        sum += (double)x[i];
+    }
+    return sum;
+}
+
+GS_INLINE double
+NAME(sum_row)(const REAL *x, npy_intp n)
+{
+    if (n <= 24) {
+        return NAME(sum_short)(x, n);
+    }
+    double sum = 0;
+    for (npy_intp first = 0; first < n; first += BLOCK) {
+        sum += NAME(sum_block)(x + first, n - first < BLOCK ? n - first : BLOCK);
+    }
+    return sum;
+}
+
+typedef struct {
+    const REAL *x;
+    REAL *out;
+    double *parts; /* sums of parts, when a row or column is cut; else results go to out */
+    npy_intp r, inner;
+    npy_intp n_parts; /* per row, or per column */
+    npy_intp part;    /* elements or rows in a part */
+    npy_intp n_tiles;
+} NAME(sum_job);
+
+GS_CLONES static void
+NAME(sum_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const NAME(sum_job) *job = context;
+    for (npy_intp row = first; row < last; row++) {
+        job->out[row] = (REAL)NAME(sum_row)(job->x + row * job->r, job->r);
+    }
+}
+
+GS_CLONES static void
+NAME(sum_row_parts)(void *context, npy_intp first, npy_intp last)
+{
+    const NAME(sum_job) *job = context;
+    for (npy_intp i = first; i < last; i++) {
+        npy_intp row = i / job->n_parts, start = i % job->n_parts * job->part;
+        npy_intp n = job->r - start < job->part ? job->r - start : job->part;
+        job->parts[i] = NAME(sum_row)(job->x + row * job->r + start, n);
+    }
+}
+
+static int
+NAME(sum_long_rows)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
+{
+    NAME(sum_job) job = {x, out, NULL, r, 1, (r + 4 * BLOCK - 1) / (4 * BLOCK), 4 * BLOCK, 1};
+    job.parts = malloc(sizeof(double) * (size_t)(outer * job.n_parts));
+    if (job.parts == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    gs_parallel(NAME(sum_row_parts), &job, outer * job.n_parts, job.part, 1);
+    for (npy_intp row = 0; row < outer; row++) {
+        double sum = 0;
+        for (npy_intp k = 0; k < job.n_parts; k++) {
+            sum += job.parts[row * job.n_parts + k];
+        }
+        out[row] = (REAL)sum;
+    }
+    free(job.parts);
+    return 0;
+}
+
+static int
+NAME(sum_along_rows)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
+{
+    if (r > 8 * BLOCK) {
+        return NAME(sum_long_rows)(x, out, outer, r);
+    }
+    NAME(sum_job) job = {x, out, NULL, r, 1, 1, r, 1};
+    gs_parallel(NAME(sum_rows), &job, outer, r + 8, 1);
+    return 0;
+}
+
+/* ---- along columns */
+
+/* sums[j] += x[0, j] + x[1, j] + ...; four rows at a time, since every pass over `sums` costs a load and a store. */
+GS_CLONES static void
+NAME(add_rows)(const REAL *x, npy_intp row_step, npy_intp n_rows, npy_intp n_columns, double *sums)
+{
+    REAL block[TILE];
+    for (npy_intp first = 0; first < n_rows; first += ROWS) {
+        npy_intp end = first + ROWS < n_rows ? first + ROWS : n_rows;
+        npy_intp i = first;
+        memset(block, 0, sizeof(REAL) * (size_t)n_columns);
+        for (; i + 4 <= end; i += 4) {
+            const REAL *a = x + i * row_step, *b = a + row_step, *c = b + row_step, *d = c + row_step;
+            GS_IVDEP
+            for (npy_intp j = 0; j < n_columns; j++) {
+                block[j] += (a[j] + b[j]) + (c[j] + d[j]);
+            }
+        }
+        for (; i < end; i++) {
+            const REAL *a = x + i * row_step;
+            GS_IVDEP
+            for (npy_intp j = 0; j < n_columns; j++) {
+                block[j] += a[j];
+            }
+        }
+        for (npy_intp j = 0; j < n_columns; j++) {
+            sums[j] += (double)block[j];
+        }
+    }
+}
+
+/* One part of the rows of one tile of columns. */
+static void
+NAME(sum_tile)(const NAME(sum_job) *job, npy_intp o, npy_intp part, npy_intp tile)
+{
+    double sums[TILE] = {0};
+    npy_intp row = part * job->part, column = tile * TILE;
+    npy_intp n_rows = job->r - row < job->part ? job->r - row : job->part;
+    npy_intp n_columns = job->inner - column < TILE ? job->inner - column : TILE;
+    NAME(add_rows)(job->x + (o * job->r + row) * job->inner + column, job->inner, n_rows, n_columns, sums);
+    if (job->parts != NULL) {
+        memcpy(job->parts + (o * job->n_parts + part) * job->inner + column, sums, sizeof(double) * (size_t)n_columns);
+        return;
+    }
+    REAL *out = job->out + o * job->inner + column;
+    for (npy_intp j = 0; j < n_columns; j++) {
+        out[j] = (REAL)sums[j];
+    }
+}
+
+static void
+NAME(sum_tiles)(void *context, npy_intp first, npy_intp last)
+{
+    const NAME(sum_job) *job = context;
+    for (npy_intp i = first; i < last; i++) {
+        npy_intp tile = i % job->n_tiles, rest = i / job->n_tiles;
+        NAME(sum_tile)(job, rest / job->n_parts, rest % job->n_parts, tile);
+    }
+}
+
+/* A few rows of a few columns: no block is needed. */
+GS_CLONES static void
+NAME(sum_few_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
+{
+    memcpy(out, x, sizeof(REAL) * (size_t)inner);
+    for (npy_intp i = 1; i < r; i++) {
+        const REAL *row = x + i * inner;
+        GS_IVDEP
+        for (npy_intp j = 0; j < inner; j++) {
+            out[j] += row[j];
+        }
+    }
+}
+
+static void
+NAME(add_parts)(const NAME(sum_job) *job, npy_intp outer)
+{
+    double *sums = job->parts;
+    for (npy_intp o = 0; o < outer; o++) {
+        double *parts = job->parts + o * job->n_parts * job->inner;
+        for (npy_intp k = 1; k < job->n_parts; k++) {
+            for (npy_intp j = 0; j < job->inner; j++) {
+                parts[j] += parts[k * job->inner + j];
+            }
+        }
+        sums = parts;
+        for (npy_intp j = 0; j < job->inner; j++) {
+            job->out[o * job->inner + j] = (REAL)sums[j];
+        }
+    }
+}
+
+static int
+NAME(sum_along_columns)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    NAME(sum_job) job = {x, out, NULL, r, inner, 1, r, (inner + TILE - 1) / TILE};
+    if (r > 4 * ROWS) {
+        npy_intp n_parts = r / ROWS < MOST_PARTS ? r / ROWS : MOST_PARTS;
+        job.part = ((r + n_parts - 1) / n_parts + ROWS - 1) / ROWS * ROWS;
+        job.n_parts = (r + job.part - 1) / job.part;
+        job.parts = malloc(sizeof(double) * (size_t)(outer * job.n_parts * inner));
+        if (job.parts == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    npy_intp n_columns = inner < TILE ? inner : TILE;
+    gs_parallel(NAME(sum_tiles), &job, outer * job.n_parts * job.n_tiles, job.part * n_columns / 2 + 8, 1);
+    if (job.parts != NULL) {
+        NAME(add_parts)(&job, outer);
+        free(job.parts);
+    }
+    return 0;
+}
+
+/* Narrow rows do not fill a vector: k of them are taken as one row of a (r / k, k * inner) array, whose column sums are
+ * then summed in k groups.  The rows left over are added at the end. */
+static int
+NAME(sum_narrow_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
+{
+    REAL joined[4 * NARROW];
+    double sums[NARROW] = {0};
+    npy_intp k = 4 * NARROW / inner, n_joined = r / k;
+    if (NAME(sum_along_columns)(x, joined, 1, n_joined, k * inner) < 0) {
+        return -1;
+    }
+    for (npy_intp i = 0; i < k * inner; i++) {
+        sums[i % inner] += (double)joined[i];
+    }
+    for (npy_intp i = n_joined * k * inner; i < r * inner; i++) {
+        sums[i % inner] += (double)x[i];
+    }
+    for (npy_intp j = 0; j < inner; j++) {
+        out[j] = (REAL)sums[j];
+    }
+    return 0;
+}
+
+int
+NAME(gs_sum)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    if (inner == 1) {
+        return NAME(sum_along_rows)(x, out, outer, r);
+    }
+    if (r <= 32 && r * inner <= BLOCK) {
+        for (npy_intp o = 0; o < outer; o++) {
+            NAME(sum_few_columns)(x + o * r * inner, out + o * inner, r, inner);
+        }
+        return 0;
+    }
+    if (outer == 1 && inner < NARROW && r >= 32 * NARROW) {
+        return NAME(sum_narrow_columns)(x, out, r, inner);
+    }
+    return NAME(sum_along_columns)(x, out, outer, r, inner);
+}
