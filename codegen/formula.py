@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 from .schema import Type
 
@@ -167,17 +168,17 @@ class Formula:
     expr: Expr
     is_pointwise: bool  # every step is elementwise over the op's own shape: can become one loop
 
-    @property
+    @cached_property
     def uses(self) -> frozenset[str]:
         """Arguments and outputs whose value is read (an attribute alone does not count)."""
         return frozenset(e.name for e in self.expr.walk() if isinstance(e, Name))
 
-    @property
+    @cached_property
     def attributes(self) -> frozenset[tuple[str, str]]:
         """(owner, attribute) pairs that are read."""
         return frozenset((e.owner, e.attribute) for e in self.expr.walk() if isinstance(e, Attribute))
 
-    @property
+    @cached_property
     def gradients(self) -> frozenset[int]:
         return frozenset(e.index for e in self.expr.walk() if isinstance(e, Gradient))
 

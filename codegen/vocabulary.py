@@ -198,7 +198,6 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
             __iand__ __ior__ __ixor__ __ilshift__ __irshift__
             """
         ),
-        "item": _words("__getitem__ __setitem__"),
     }
 )
 
