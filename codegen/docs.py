@@ -64,8 +64,8 @@ def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
     own = {"input": "self", "axis": "dim", "keepdims": "keepdim"}.get(name, name)
     argument = next((a for op in ops for a in op.signature.arguments if a.name in (name, own)), None)
     words = "Tensor, optional" if argument is None else _type_words(argument)
-    if name in ("axis", "keepdims") and not words.endswith(", optional"):
-        words += ", optional"
+    if name in ("axis", "keepdims"):
+        words = words.partition(", ")[0] + ", optional"
     return DocItem(name, words, PARAMETER_TEXTS.get(name, ""))
 
 

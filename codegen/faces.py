@@ -255,9 +255,7 @@ def _case(variant: Variant, unions: list[str], form: _Form) -> Case:
     return Case(
         tensors=tuple(name for name in unions if name not in variant.scalar_positions),
         entry=entry,
-        arguments=tuple(
-            f"<TensorBase>{a.name}" if a.type.is_tensor else a.name for a in variant.signature.arguments
-        ),
+        arguments=tuple(f"<TensorBase>{a.name}" if a.type.is_tensor else a.name for a in variant.signature.arguments),
     )
 
 

@@ -36,13 +36,16 @@ BINDING = {
 }  # fmt: skip
 CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
 
-# Attributes that are not written with a dot.
+# Attributes of tensors, read without a detour through Python; the last ones are of lists.
 ATTRIBUTE_TEXTS = {
-    "numel": "{}.numel()",
-    "is_complex": "{}.is_complex()",
+    "shape": "shape_of({})",
+    "dtype": "dtype_of({})",
+    "ndim": "ndim_of({})",
+    "numel": "numel_of({})",
+    "is_complex": "is_complex({})",
     "is_none": "{} is None",
-    "shapes": "[t.shape for t in {}]",
-    "dtypes": "[t.dtype for t in {}]",
+    "shapes": "[shape_of(t) for t in {}]",
+    "dtypes": "[dtype_of(t) for t in {}]",
     "count": "len({})",
 }
 
@@ -76,7 +79,7 @@ class CythonPrinter:
     @staticmethod
     def attribute(owner: str, attribute: str) -> str:
         """An attribute of a tensor, or of a list of tensors, that is at hand."""
-        return ATTRIBUTE_TEXTS.get(attribute, f"{{}}.{attribute}").format(owner)
+        return ATTRIBUTE_TEXTS[attribute].format(owner)
 
     def _print(self, expr: Expr) -> tuple[str, int]:
         """Text, and how tightly its outermost operator binds."""
@@ -94,15 +97,18 @@ class CythonPrinter:
                     return expr.saved_name, ATOM
                 return self._attribute(self.names.get(owner, owner), attribute)
             case AttributeOf(value=value, attribute=attribute):
-                return self._attribute(self.within(value, ATOM), attribute)
+                return self._attribute(self.text(value), attribute)
             case Call(c_entry=c_entry, arguments=arguments):
                 return f"{c_entry}({self.arguments(arguments)})", ATOM
             case Operator():
                 return self._operator(expr)
             case Conditional():
                 return self._conditional(expr)
-            case Subscript(value=value, index=index):
+            case Subscript(value=value, index=Slice() as index):
                 return f"{self.within(value, ATOM)}[{self.text(index)}]", ATOM
+            case Subscript(value=value, index=index):
+                # Not `value[index]`: compiled without bounds checks, that would read anywhere.
+                return f"item_of({self.text(value)}, {self.text(index)})", ATOM
             case Slice(start=start, stop=stop):
                 ends = ["" if end is None else self.text(end) for end in (start, stop)]
                 return ":".join(ends), CONDITIONAL

@@ -22,6 +22,14 @@ class TensorView:
 class PackageView:
     imports: tuple[Import, ...]
     names: tuple[str, ...]
+    upcalls: tuple[tuple[str, str], ...]  # (copy_, Tensor.copy_)
+
+
+# Ops that the runtime calls through runtime/upcalls.py.
+UPCALLS = (
+    "add", "clone", "copy_", "detach", "real", "sum_to", "to", "geometry_slice", "geometry_scatter", "where", "unbind",
+    "basic_index", "index", "index_put_",
+)  # fmt: skip
 
 
 def all_faces(table: Table) -> list[Face]:
@@ -47,9 +55,14 @@ def method_aliases(face: Face) -> list[tuple[str, str]]:
 
 
 def package_view(table: Table) -> PackageView:
-    public = {face.base: public_names(face) for face in all_faces(table)}
-    imports = _imports(table, public)
-    return PackageView(imports, tuple(name for names in public.values() for name in names))
+    faces = all_faces(table)
+    public = {face.base: public_names(face) for face in faces}
+    names = tuple(name for of_base in public.values() for name in of_base)
+    methods = {method.name for face in faces for method in face.methods}
+    upcalls = tuple(
+        (name, name if name in names else f"Tensor.{name}") for name in UPCALLS if name in names or name in methods
+    )
+    return PackageView(_imports(table, public), names, upcalls)
 
 
 def public_names(face: Face) -> tuple[str, ...]:

@@ -246,6 +246,10 @@ def forward_kernel_name(variant: Variant) -> str:
     return f"{kernel_prefix(variant).upper()}_FORWARD"
 
 
+def everything_saved(backward: Backward) -> tuple[SavedTensor | SavedValue, ...]:
+    return (*backward.saved, *backward.saved_lists, *backward.values)
+
+
 # ---- fused loops
 
 
@@ -261,9 +265,7 @@ def backward_kernels(variant: Variant, table: Table) -> tuple[Kernel | None, ...
     return tuple(kernels)
 
 
-def expect_backward_kernel(
-    variant: Variant, backward: Backward, gradient: Gradient_, table: Table
-) -> Kernel | None:
+def expect_backward_kernel(variant: Variant, backward: Backward, gradient: Gradient_, table: Table) -> Kernel | None:
     if gradient.formula.is_identity or gradient.is_joint or not gradient.formula.is_pointwise:
         return None
     places = Places(
@@ -366,7 +368,7 @@ def _gradient_view(
     variant: Variant, backward: Backward, gradient: Gradient_, loads: dict[str, Load], printer: CythonPrinter
 ) -> GradientView:
     index = backward.gradients.index(gradient)
-    kept = (*backward.saved, *backward.saved_lists, *backward.values)
+    kept = everything_saved(backward)
     is_list = variant.signature.argument(gradient.inputs[0]).type.is_tensor_list
     return GradientView(
         comment=f"{', '.join(gradient.inputs)}: {_one_line(gradient.formula.text)}",
@@ -429,14 +431,12 @@ def _edge_count(edges: tuple[EdgeView, ...]) -> str:
     return " + ".join([*counts, *(f"<int>len({edge.name})" for edge in edges if edge.is_list)])
 
 
-def _saves(
-    variant: Variant, backward: Backward, inplace: bool
-) -> tuple[tuple[Saves, ...], tuple[Saves, ...]]:
+def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[Saves, ...], tuple[Saves, ...]]:
     """What is saved before the result has its history, and after."""
     outputs = variant.signature.output_names
     before: list[tuple[tuple[int, ...], Save]] = []
     after: list[tuple[tuple[int, ...], Save]] = []
-    for kept in (*backward.saved, *backward.saved_lists, *backward.values):
+    for kept in everything_saved(backward):
         edges = _guards(backward, kept.needed_by)
         of_output = kept.name in outputs or (isinstance(kept, SavedValue) and kept.owner in outputs)
         (after if of_output else before).append((edges, _save(variant, kept, inplace)))
@@ -513,9 +513,7 @@ def _ufunc_view(variant: Variant) -> ComputeView:
         function = "unary" if len(tensors) == 1 else "binary"
         return ComputeView("ufunc", function=function, arguments=(ufunc, *tensors))
     first = variant.signature.arguments[0].name == numbers[0]
-    return ComputeView(
-        "ufunc", function="binary_scalar", arguments=(ufunc, *tensors, *numbers, str(first))
-    )
+    return ComputeView("ufunc", function="binary_scalar", arguments=(ufunc, *tensors, *numbers, str(first)))
 
 
 def array_names(variant: Variant) -> dict[str, str]:

@@ -67,9 +67,16 @@ cdef object as_str(object value, str op, str argument, int position)
 cdef object as_str_or_none(object value, str op, str argument, int position)
 cdef object as_dtype(object value, str op, str argument, int position)
 cdef object as_dtype_or_none(object value, str op, str argument, int position)
+cdef inline object item_of(object sequence, object index):
+    return sequence[index]              # an index that is an object is always checked
 cdef object spread(tuple arguments)     # f(2, 3) and f((2, 3)) mean the same
 
-# ---- arrays of tensors
+# ---- arrays of tensors, and what is asked of them
+cdef tuple shape_of(TensorBase t)
+cdef object dtype_of(TensorBase t)
+cdef int ndim_of(TensorBase t) except -1
+cdef object numel_of(TensorBase t)
+cdef bint is_complex(TensorBase t) except -1
 cdef object array_or_none(TensorBase t)
 cdef list arrays_of(list tensors)
 cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history

@@ -1,6 +1,8 @@
 """Conversion of arguments and results; what is usual is inline in the .pxd."""
+from cpython.long cimport PyLong_FromSsize_t
 from cpython.object cimport PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
@@ -198,7 +200,34 @@ cdef object spread(tuple arguments):
     return arguments
 
 
-# ---- arrays of tensors
+# ---- arrays of tensors, and what is asked of them
+
+cdef tuple shape_of(TensorBase t):
+    cdef cnp.ndarray array = <cnp.ndarray>t.array
+    cdef int i, ndim = cnp.PyArray_NDIM(array)
+    cdef tuple shape = PyTuple_New(ndim)
+    for i in range(ndim):
+        size = PyLong_FromSsize_t(cnp.PyArray_DIM(array, i))
+        Py_INCREF(size)         # PyTuple_SET_ITEM steals a reference
+        PyTuple_SET_ITEM(shape, i, size)
+    return shape
+
+
+cdef object dtype_of(TensorBase t):
+    return <object>cnp.PyArray_DESCR(<cnp.ndarray>t.array)
+
+
+cdef int ndim_of(TensorBase t) except -1:
+    return cnp.PyArray_NDIM(<cnp.ndarray>t.array)
+
+
+cdef object numel_of(TensorBase t):
+    return cnp.PyArray_SIZE(<cnp.ndarray>t.array)
+
+
+cdef bint is_complex(TensorBase t) except -1:
+    return cnp.PyArray_ISCOMPLEX(<cnp.ndarray>t.array)
+
 
 cdef object array_or_none(TensorBase t):
     return None if t is None else array_of(t)
