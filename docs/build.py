@@ -1,0 +1,60 @@
+"""Bring the documentation up to date, and run the examples in it.
+
+python docs/build.py            write the pages that are made from the op table, run the sessions of all pages
+python docs/build.py --check    write nothing; fail when a page is not what the table says
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from code_blocks import failures_of
+from codegen.build import load_table
+from reference import ROOT, TABLE, pages
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Bring the documentation up to date, and run the examples in it.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is not up to date")
+    options = parser.parse_args(arguments)
+    made = pages(load_table(TABLE))
+    return check(made) if options.check else write(made) + run(PAGES)
+
+
+def stale(made: dict[Path, str]) -> list[Path]:
+    """Pages that are not on the disk as they should be."""
+    return [page for page, text in made.items() if not page.exists() or page.read_text(encoding="utf-8") != text]
+
+
+def check(made: dict[Path, str]) -> int:
+    wrong = stale(made)
+    for page in wrong:
+        print(f"{page.relative_to(ROOT)} is not what derivatives.yaml says: run `make docs`.")
+    return 1 if wrong else 0
+
+
+def write(made: dict[Path, str]) -> int:
+    for page in stale(made):
+        page.write_text(made[page], encoding="utf-8", newline="\n")
+        print(f"written  {page.relative_to(ROOT)}")
+    return 0
+
+
+def run(pages_to_run: list[Path]) -> int:
+    """Run every session; the number of pages that are not true."""
+    wrong = 0
+    for page in pages_to_run:
+        report = failures_of(page)
+        print(f"{'FAILED ' if report else 'ran    '}  {page.relative_to(ROOT)}")
+        if report:
+            print(report)
+            wrong += 1
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""The pages, and the parts of pages, that are made from the op table and from the generator's own vocabulary.
+
+The manual of the table's language is the head comment of derivatives.yaml, and its words are constants of codegen: both
+are read here, so that the reference says what the generator does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from codegen import model, reader, schema, vocabulary
+from codegen.callees import helpers
+from codegen.table_rows import OpRowView, op_rows
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "derivatives.yaml"
+MADE_BY = "<!-- Made by `make docs`. Do not edit. -->\n"
+
+YAML_PAGE_HEAD = f"""{MADE_BY}
+# The language of derivatives.yaml
+
+The first half of this page is the head comment of `derivatives.yaml`; the second lists every word that the generator
+knows. A word that is not listed is an error, with its line and the nearest words that are.
+
+"""
+
+OPS_PAGE_HEAD = f"""{MADE_BY}
+# The ops
+
+One section per family of `derivatives.yaml`. A formula is the gradient of the input it stands beside. "Forms" says how
+an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`.
+
+"""
+
+
+# ---- docs/yaml_reference.md
+
+
+def yaml_reference() -> str:
+    return YAML_PAGE_HEAD + manual(TABLE.read_text(encoding="utf-8")) + words()
+
+
+def manual(table: str) -> str:
+    """The head comment of the table as Markdown: numbered lines are headings, indented ones are code."""
+    parts = [paragraph_text(lines) for lines in paragraphs(head_comment(table))]
+    return "\n\n".join(parts[1:]) + "\n\n"  # the first says what the page's own head says
+
+
+def head_comment(table: str) -> Iterator[str]:
+    for line in table.splitlines():
+        if line.strip() and not line.startswith("#"):
+            return
+        yield line.removeprefix("#").removeprefix(" ").rstrip()
+
+
+def paragraphs(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Runs of lines that are all indented or all not, without the empty lines between them."""
+    for kind, group in groupby(lines, lambda line: "empty" if not line else line[0] == " "):
+        if kind != "empty":
+            yield list(group)
+
+
+def paragraph_text(lines: list[str]) -> str:
+    first = lines[0]
+    if first[0].isdigit() and len(lines) == 1:
+        return f"## {first}"
+    if not first.startswith(" "):
+        return "\n".join(lines)
+    shifted = [line[2:] for line in lines]
+    if shifted[0].startswith("- name:"):
+        return "\n".join(["```yaml", *shifted, "```"])
+    if shifted[0].startswith("- "):
+        return "\n".join(shifted)
+    return "\n".join(["```text", *shifted, "```"])
+
+
+def words() -> str:
+    """Every closed vocabulary of the generator."""
+    sections = {
+        "Keys of an entry": code_list(reader.KEYS) + "\n\nBesides these, every input of the op, or several joined by"
+        " commas.",
+        "Families": code_list(vocabulary.FAMILIES),
+        "Types": types(),
+        "Variants": code_list(sorted(model.FORMS)),
+        "Operators": bullets(vocabulary.OPERATORS.items()),
+        "Ufuncs": ufuncs(),
+        "Functions of loops besides ufuncs": code_block(vocabulary.INTRINSICS.strip().splitlines()),
+        "Attributes in formulas": bullets(
+            {"of a tensor": vocabulary.ATTRIBUTES, "of a list of tensors": vocabulary.LIST_ATTRIBUTES}.items()
+        ),
+        "Constants and dtypes in formulas": code_list([*vocabulary.CONSTANTS, *sorted(vocabulary.DTYPES)]),
+        "Helpers of formulas": code_block(str(helper.signature) for helper in helpers()),
+        "Functions that `array(...)` may call": bullets(array_functions().items()),
+    }
+    return "".join(f"## {title}\n\n{text}\n\n" for title, text in sections.items()).rstrip() + "\n"
+
+
+def types() -> str:
+    shown = list(schema.SCHEMA_TYPES)
+    shown += [f"{name}?" for name in schema.OPTIONAL_TYPES]
+    shown += [f"{name}[]" for name in schema.LIST_TYPES]
+    shown += ["int[]?", "Tensor|Scalar", "Tensor(a)", "Tensor(a!)"]
+    for text in shown:
+        schema.Type.parse(text)  # what is no type must not be listed
+    return code_list(shown)
+
+
+def ufuncs() -> str:
+    def of(operands: int) -> list[str]:
+        return sorted(name for name, count in vocabulary.UFUNCS.items() if count == operands)
+
+    only = sorted(vocabulary.UFUNCS.keys() - vocabulary.LOOP_UFUNCS)
+    return bullets({"of one operand": of(1), "of two operands": of(2), "not inside a compiled loop": only}.items())
+
+
+def array_functions() -> dict[str, list[str]]:
+    """Module of runtime/functions -> its public functions."""
+    found: dict[str, list[str]] = {}
+    for name, module in vocabulary.scan_functions(ROOT / "runtime" / "functions").items():
+        found.setdefault(f"`runtime/functions/{module}`", []).append(name)
+    return dict(sorted(found.items()))
+
+
+def code_list(items: Iterable[str]) -> str:
+    return ", ".join(f"`{item}`" for item in items)
+
+
+def bullets(items: Iterable[tuple[str, Iterable[str]]]) -> str:
+    return "\n".join(f"- {title}: {code_list(sorted(names))}" for title, names in items)
+
+
+def code_block(lines: Iterable[str]) -> str:
+    return "\n".join(["```text", *(line.strip() for line in lines), "```"])
+
+
+# ---- docs/ops.md
+
+
+def ops_page(table: model.Table) -> str:
+    rows = op_rows(table)
+    sections = (family_section(family, [row for row in rows if row.family == family]) for family in table.families)
+    return OPS_PAGE_HEAD + "\n".join(sections)
+
+
+def family_section(family: str, rows: list[OpRowView]) -> str:
+    public = [row for row in rows if row.forms or row.operators]
+    return f"## {family}\n\n" + "\n".join(op_section(row) for row in public)
+
+
+def op_section(row: OpRowView) -> str:
+    lines = [f"### {row.base}{'.' + row.overload if row.overload else ''}", "", row.doc, ""]
+    lines += ["```text", row.name, "```", "", f"- forward: `{one_line(row.forward)}`"]
+    lines += [f"- gradient of {inputs}: `{one_line(formula)}`" for inputs, formula in row.gradients]
+    if row.nondifferentiable:
+        lines.append(f"- no gradient: {row.nondifferentiable}")
+    forms = " ".join(form[0] for form in row.forms)
+    faces = [f"forms: {forms or 'none'}"]
+    faces += [f"operators: {code_list(method for method, _ in row.operators)}"] if row.operators else []
+    faces += [f"also called {code_list(row.aliases)}"] if row.aliases else []
+    return "\n".join([*lines, f"- {'; '.join(faces)}", ""])
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ---- README.md
+
+
+def readme_table(table: model.Table) -> str:
+    """Family and the public ops in it, by name."""
+    lines = ["| family | ops |", "| --- | --- |"]
+    for family in table.families:
+        names = dict.fromkeys(op.base for op in table.of_family(family) if op.forms or op.operators)
+        lines.append(f"| {family} | {code_list(names)} |")
+    return "\n".join(lines)
+
+
+def spliced(text: str, name: str, make: Callable[[], str]) -> str:
+    """`text` with the part between ``<!-- name -->`` and ``<!-- /name -->`` made anew."""
+    begin, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"there should be one '{begin.strip()}' ... '{end.strip()}'")
+    before, rest = text.split(begin)
+    return before + begin + make() + end + rest.split(end)[1]
+
+
+def pages(table: model.Table) -> dict[Path, str]:
+    """Every page that is made, wholly or in part: path -> text."""
+    readme = ROOT / "README.md"
+    return {
+        ROOT / "docs" / "yaml_reference.md": yaml_reference(),
+        ROOT / "docs" / "ops.md": ops_page(table),
+        readme: spliced(readme.read_text(encoding="utf-8"), "ops", lambda: readme_table(table)),
+    }
