@@ -18,7 +18,7 @@ TYPE_WORDS = {
 PARAMETER_TEXTS = {
     "dim": "Dimension to work along; negative ones count from the end.",
     "keepdim": "Keep the reduced dimensions with size one.",
-    "dtype": "Convert to this dtype first.",
+    "dtype": "Dtype of the result; the input is converted to it first.",
     "axis": "Another name of `dim`.",
     "keepdims": "Another name of `keepdim`.",
     "out": "Receives the result.",

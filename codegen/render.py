@@ -8,12 +8,13 @@ from pathlib import Path
 
 import jinja2
 
+from .family_views import family_view
 from .model import Table
 from .printing import literal_text
 from .stubs import stub_view, tensor_stub_view
 from .table_rows import op_rows
 from .tensor_view import package_view, tensor_view
-from .views import FamilyView, family_view
+from .views import FamilyView
 
 TEMPLATES = Path(__file__).parent / "templates"
 

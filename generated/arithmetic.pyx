@@ -3013,8 +3013,7 @@ cdef object bind_clamp(tuple args, dict kwargs):
     cdef tuple found = CLAMP_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, Tensor|Scalar min, Tensor|Scalar max, *, Tensor? out=None)
         return give_out("clamp", found[3], call_clamp(found[0], found[1], found[2]))
-    if choice == 1:    # (Tensor input, object min=None, object max=None, *, Tensor? out=None)
-        return give_out("clamp", found[3], call_clamp_open(found[0], found[1], found[2]))
+    return give_out("clamp", found[3], call_clamp_open(found[0], found[1], found[2]))
 
 cdef Overloads CLAMP__OVERLOADS = Overloads("clamp_", (
     Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)", (
@@ -3034,8 +3033,7 @@ cdef object bind_clamp_(tuple args, dict kwargs):
     cdef tuple found = CLAMP__OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, Tensor|Scalar min, Tensor|Scalar max)
         return call_clamp_(found[0], found[1], found[2])
-    if choice == 1:    # (Tensor input, object min=None, object max=None)
-        return call_clamp_open_(found[0], found[1], found[2])
+    return call_clamp_open_(found[0], found[1], found[2])
 
 def clamp(*args, **kwargs):
     """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes.

@@ -148,7 +148,7 @@ def clone(input):
 # derivatives.yaml:1499
 
 cdef TensorBase op_detach(TensorBase self):
-    cdef TensorBase result = as_view(self, array_of(self))
+    cdef TensorBase result = share_version(self, array_of(self))
     return result
 
 cdef object call_detach(object self):
@@ -231,8 +231,7 @@ cdef object bind_to(tuple args, dict kwargs):
     cdef tuple found = TO_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, dtype dtype, *, bool copy=False)
         return call_to(found[0], found[1], found[2])
-    if choice == 1:    # (Tensor input, Tensor other, *, bool copy=False)
-        return call_to_other(found[0], found[1], found[2])
+    return call_to_other(found[0], found[1], found[2])
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
@@ -274,7 +273,7 @@ def to_copy(input, dtype):
     ----------
     input : Tensor
     dtype : dtype
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
 
     Returns
     -------

@@ -218,7 +218,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
     keepdim : bool, default False
         Keep the reduced dimensions with size one.
     dtype : dtype, optional
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
     axis : int or sequence of int, optional
         Another name of `dim`.
     keepdims : bool, optional
@@ -368,7 +368,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
     keepdim : bool, default False
         Keep the reduced dimensions with size one.
     dtype : dtype, optional
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
     axis : int or sequence of int, optional
         Another name of `dim`.
     keepdims : bool, optional
@@ -519,7 +519,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
     keepdim : bool, default False
         Keep the reduced dimensions with size one.
     dtype : dtype, optional
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
     axis : int, optional
         Another name of `dim`.
     keepdims : bool, optional
@@ -665,8 +665,7 @@ cdef object bind_var(tuple args, dict kwargs):
         return give_out("var", found[4], call_var(found[0], found[1], found[2], found[3]))
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_var_all(found[0], found[1])
-    if choice == 2:    # (Tensor input, int[]? dim, bool unbiased, bool keepdim=False)
-        return call_var_dim(found[0], found[1], found[2], found[3])
+    return call_var_dim(found[0], found[1], found[2], found[3])
 
 def var(*args, **kwargs):
     """Variance along dimensions, divided by the count minus `correction`.
@@ -816,8 +815,7 @@ cdef object bind_std(tuple args, dict kwargs):
         return give_out("std", found[4], call_std(found[0], found[1], found[2], found[3]))
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_std_all(found[0], found[1])
-    if choice == 2:    # (Tensor input, int[]? dim, bool unbiased, bool keepdim=False)
-        return call_std_dim(found[0], found[1], found[2], found[3])
+    return call_std_dim(found[0], found[1], found[2], found[3])
 
 def std(*args, **kwargs):
     """Standard deviation along dimensions; `correction` is subtracted from the count.
@@ -1193,8 +1191,7 @@ cdef object bind_max(tuple args, dict kwargs):
         return call_max(found[0])
     if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
         return call_max_dim(found[0], found[1], found[2])
-    if choice == 2:    # (Tensor input, Tensor other)
-        return call_max_other(found[0], found[1])
+    return call_max_other(found[0], found[1])
 
 def max(*args, **kwargs):
     """Greatest of all elements; equal ones share the gradient.
@@ -1373,8 +1370,7 @@ cdef object bind_min(tuple args, dict kwargs):
         return call_min(found[0])
     if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
         return call_min_dim(found[0], found[1], found[2])
-    if choice == 2:    # (Tensor input, Tensor other)
-        return call_min_other(found[0], found[1])
+    return call_min_other(found[0], found[1])
 
 def min(*args, **kwargs):
     """Smallest of all elements; equal ones share the gradient.
@@ -1748,7 +1744,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
     dim : int
         Dimension to work along; negative ones count from the end.
     dtype : dtype, optional
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
     axis : int, optional
         Another name of `dim`.
 
@@ -1925,7 +1921,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
     dim : int
         Dimension to work along; negative ones count from the end.
     dtype : dtype, optional
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
     axis : int, optional
         Another name of `dim`.
 
@@ -2112,7 +2108,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
     dim : int
         Dimension to work along; negative ones count from the end.
     dtype : dtype, optional
-        Convert to this dtype first.
+        Dtype of the result; the input is converted to it first.
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional

@@ -1140,8 +1140,7 @@ cdef object bind_split(tuple args, dict kwargs):
     cdef tuple found = SPLIT_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, int split_size, int dim=0)
         return call_split(found[0], found[1], found[2])
-    if choice == 1:    # (Tensor input, int[] split_size, int dim=0)
-        return call_split_sizes(found[0], found[1], found[2])
+    return call_split_sizes(found[0], found[1], found[2])
 
 def split(*args, **kwargs):
     """Views of equal length along a dimension; the last one may be shorter.

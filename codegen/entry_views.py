@@ -1,0 +1,241 @@
+"""The C entry of a variant: how it computes, when it is recorded and what is saved then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .formula import Call, Formula, Name
+from .fused_loops import forward_kernel, numbers_of, tensors_of
+from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
+from .node_views import everything_saved, node_view
+from .printing import CythonPrinter, array_text
+from .views import (
+    ComputeView,
+    EdgeView,
+    EntryView,
+    InplaceView,
+    Output,
+    Parameter,
+    RecordView,
+    Save,
+    Saves,
+    c_type,
+    forward_kernel_name,
+    inplace_name,
+    kernel_prefix,
+)
+
+# ---- entries
+
+
+def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
+    signature = variant.signature
+    names = signature.output_names
+    is_list = signature.returns[0].type.is_tensor_list
+    shape = "list" if is_list else "several" if len(names) > 1 else "single"
+    return EntryView(
+        name=variant.c_entry,
+        schema=str(signature),
+        node=node_view(variant, table),
+        parameters=tuple(Parameter(a.name, c_type(a.type)) for a in signature.arguments),
+        returns={"list": "list", "several": "tuple", "single": "TensorBase"}[shape],
+        shape=shape,
+        outputs=tuple(map(_output, names, op.output_differentiability)),
+        view_of=_view_of(variant),
+        view_function="as_view" if variant.backward else "share_version",
+        compute=compute_view(variant, table),
+        record=record_view(variant),
+        written=bool(variant.written),
+        inplace=_inplace_view(op, variant, table),
+    )
+
+
+def _output(name: str, differentiable: bool) -> Output:
+    return Output(name, f"{name}_array", name if differentiable else "None")
+
+
+def _view_of(variant: Variant) -> str:
+    if not variant.is_view:
+        return ""
+    alias = variant.signature.returns[0].type.alias
+    return next(a.name for a in variant.signature.arguments if a.type.alias == alias)
+
+
+def has_inplace(op: Op, variant: Variant) -> bool:
+    """In place means into `self`, which must be a tensor then."""
+    target = variant.signature.expect_argument("self")
+    return "inplace" in op.forms and target is not None and target.type.is_tensor
+
+
+def _inplace_view(op: Op, variant: Variant, table: Table) -> InplaceView | None:
+    if variant.written:
+        composite = variant.forward.kind == "composite"  # made of ops that write
+        return None if composite else InplaceView(variant.c_entry, op.base, _inplace_record(variant), "")
+    if not has_inplace(op, variant):
+        return None
+    copy = copy_entry(table) if variant.forward.kind == "composite" else ""
+    return InplaceView(inplace_name(variant), f"{op.base}_", _inplace_record(variant), copy)
+
+
+def _inplace_record(variant: Variant) -> RecordView | None:
+    return record_view(variant, inplace=True)
+
+
+def copy_entry(table: Table) -> str:
+    """The C entry that copies one tensor into another."""
+    variants = (variant for op in table.by_base.get("copy_", ()) for variant in op.variants)
+    return next(v.c_entry for v in variants if all(a.type.is_tensor for a in v.signature.arguments))
+
+
+# ---- recording
+
+
+def record_view(variant: Variant, *, inplace: bool = False) -> RecordView | None:
+    backward = variant.backward
+    if backward is None:
+        return None
+    edges = tuple(
+        EdgeView(i, name, variant.signature.argument(name).type.is_tensor_list)
+        for i, name in enumerate(backward.differentiable_inputs)
+    )
+    before, after = _saves(variant, backward, inplace)
+    return RecordView(
+        condition=_record_condition(edges),
+        class_name=backward.class_name,
+        n_edges=_edge_count(edges),
+        n_saved=len(backward.saved),
+        n_values=backward.n_values,
+        edges=edges,
+        before=before,
+        after=after,
+    )
+
+
+def _record_condition(edges: tuple[EdgeView, ...]) -> str:
+    """Ask about three tensors at a time, each list by itself."""
+    names = [edge.name for edge in edges if not edge.is_list]
+    groups = [names[i : i + 3] for i in range(0, len(names), 3)]
+    tests = [f"requires_grad_{len(group)}({', '.join(group)})" for group in groups]
+    tests += [f"requires_grad_list({edge.name})" for edge in edges if edge.is_list]
+    return " or ".join(tests)
+
+
+def _edge_count(edges: tuple[EdgeView, ...]) -> str:
+    """A list of tensors has an edge for each; it comes last, so that the others keep their numbers."""
+    single = sum(not edge.is_list for edge in edges)
+    counts = [str(single)] if single else []
+    return " + ".join([*counts, *(f"<int>len({edge.name})" for edge in edges if edge.is_list)])
+
+
+def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[Saves, ...], tuple[Saves, ...]]:
+    """What is saved before the result has its history, and after."""
+    outputs = variant.signature.output_names
+    before: list[tuple[tuple[int, ...], Save]] = []
+    after: list[tuple[tuple[int, ...], Save]] = []
+    for kept in everything_saved(backward):
+        edges = _guards(backward, kept.needed_by)
+        of_output = kept.name in outputs or (isinstance(kept, SavedValue) and kept.owner in outputs)
+        (after if of_output else before).append((edges, _save(variant, kept, inplace)))
+    return _grouped(before), _grouped(after)
+
+
+def _guards(backward: Backward, needed_by: tuple[int, ...]) -> tuple[int, ...]:
+    """Edges to ask before saving; none when a recorded call has at least one of them anyway."""
+    edges = backward.edges_of(needed_by)
+    every = len(edges) == len(backward.differentiable_inputs)
+    return () if every or backward.saved_lists else edges
+
+
+def _save(variant: Variant, kept: SavedTensor | SavedValue, inplace: bool) -> Save:
+    if isinstance(kept, SavedValue):
+        return Save("set_value", kept.slot, saved_value_text(variant, kept, inplace))
+    if kept.is_list:
+        return Save("save_list", kept.slot, kept.name)
+    if kept.is_output:
+        return Save("save_output", kept.slot, "self" if inplace else kept.name)
+    # The value is about to be overwritten: a copy with the same history stands in for it.
+    value = "original_of(self)" if inplace and kept.name == "self" else kept.name
+    return Save("save_input", kept.slot, value)
+
+
+def saved_value_text(variant: Variant, value: SavedValue, inplace: bool) -> str:
+    if value.owner is None or value.attribute is None:
+        return value.name
+    outputs = variant.signature.output_names
+    owner = "self" if inplace and value.owner in outputs else value.owner
+    argument = variant.signature.expect_argument(value.owner)
+    text = CythonPrinter().attribute(owner, value.attribute)
+    optional = argument is not None and argument.type.optional and value.attribute != "is_none"
+    return f"None if {owner} is None else {text}" if optional else text
+
+
+def _grouped(saves: Iterable[tuple[tuple[int, ...], Save]]) -> tuple[Saves, ...]:
+    """One test for all that is saved on account of the same edges."""
+    groups: dict[tuple[int, ...], list[Save]] = {}
+    for edges, save in saves:
+        groups.setdefault(edges, []).append(save)
+    return tuple(Saves(edges, tuple(items)) for edges, items in groups.items())
+
+
+# ---- values
+
+
+def compute_view(variant: Variant, table: Table) -> ComputeView:
+    forward = variant.forward
+    if forward.kind == "ufunc":
+        return _ufunc_view(variant)
+    if forward.kind == "array":
+        return ComputeView("array", text=array_text(forward.text, array_names(variant)))
+    assert forward.formula is not None
+    text = CythonPrinter().text(forward.formula.expr)
+    if forward.kind == "composite":
+        return ComputeView("composite", text=text)
+    return ComputeView(
+        "pointwise",
+        text=text,
+        kernel=forward_kernel_name(variant) if forward_kernel(variant, table) else "",
+        fallback=f"{kernel_prefix(variant)}_by_ops",
+        tensors=tuple(a.name for a in tensors_of(variant)),
+        scalars=tuple(a.name for a in numbers_of(variant)),
+        floating=_floating(variant, forward.formula),
+    )
+
+
+def _ufunc_view(variant: Variant) -> ComputeView:
+    ufunc = variant.forward.ufunc.upper()
+    tensors = [f"{a.name}.array" for a in variant.signature.arguments if a.type.is_tensor]
+    numbers = [a.name for a in variant.signature.arguments if not a.type.is_tensor]
+    if not numbers:
+        function = "unary" if len(tensors) == 1 else "binary"
+        return ComputeView("ufunc", function=function, arguments=(ufunc, *tensors))
+    first = variant.signature.arguments[0].name == numbers[0]
+    return ComputeView("ufunc", function="binary_scalar", arguments=(ufunc, *tensors, *numbers, str(first)))
+
+
+def array_names(variant: Variant) -> dict[str, str]:
+    """What the names of an array expression stand for in the generated function."""
+    names = {name: f"{module}.{name}" for name, module in variant.forward.functions}
+    for argument in variant.signature.arguments:
+        if argument.type.is_tensor_list:
+            names[argument.name] = f"arrays_of({argument.name})"
+        elif argument.type.is_tensor:
+            function = "array_or_none" if argument.type.optional else "array_of"
+            names[argument.name] = f"{function}({argument.name})"
+    return names
+
+
+# Functions whose result is a float even of integers.
+_FLOAT_FUNCTIONS = frozenset({
+    "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "sigmoid",
+    "reciprocal",
+})  # fmt: skip
+
+
+def _floating(variant: Variant, formula: Formula) -> tuple[str, ...]:
+    """The tensors, when the expression is a function of floats: integer steps in it would overflow or truncate."""
+    steps = {e.function for e in formula.expr.walk() if isinstance(e, Call)}
+    divides = any(getattr(e, "symbol", "") == "/" for e in formula.expr.walk())
+    if not divides and steps.isdisjoint(_FLOAT_FUNCTIONS):
+        return ()
+    used = {e.name for e in formula.expr.walk() if isinstance(e, Name)}
+    return tuple(a.name for a in tensors_of(variant) if a.name in used)

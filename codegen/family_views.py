@@ -1,0 +1,89 @@
+"""A generated module: the ops of one family and what they need of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .entry_views import copy_entry, entry_view
+from .faces import make_face
+from .formula import Expr, Formula
+from .fused_loops import backward_kernels, forward_kernel
+from .model import Op, Table, Variant
+from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView, backward_table_name, forward_kernel_name
+
+
+def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:
+    """Everything of one generated module."""
+    ops = table.of_family(family)
+    op_views = tuple(_op_view(op, table) for op in ops)
+    variants = [variant for op in ops for variant in op.variants]
+    modules = {module for v in variants for _, module in v.forward.functions}
+    return FamilyView(
+        name=family,
+        ops=op_views,
+        ufuncs=tuple(sorted({v.forward.ufunc.upper() for v in variants if v.forward.ufunc})),
+        function_modules=tuple(sorted(modules - compiled_functions)),
+        compiled_functions=tuple(sorted(modules & compiled_functions)),
+        imports=tuple(_imports(family, ops, table)),
+        backward_tables=tuple(_backward_tables(variants, table)),
+        forward_kernels=tuple(
+            ForwardKernel(forward_kernel_name(v), k) for v in variants if (k := forward_kernel(v, table))
+        ),
+        entries=tuple(entry for view in op_views for entry in view.entries),
+        faces=tuple(view.face for view in op_views if view.face),
+    )
+
+
+def _op_view(op: Op, table: Table) -> OpView:
+    of_base = table.by_base[op.base]
+    return OpView(
+        schema=op.name,
+        line=op.line,
+        entries=tuple(entry_view(op, variant, table) for variant in op.variants),
+        face=make_face(of_base) if op is of_base[-1] else None,
+    )
+
+
+def _backward_tables(variants: list[Variant], table: Table) -> Iterator[BackwardTable]:
+    for variant in variants:
+        kernels = backward_kernels(variant, table)
+        if kernels is not None:
+            names = tuple(kernel.name if kernel else "gs_pass" for kernel in kernels)
+            loops = tuple(kernel for kernel in kernels if kernel)
+            yield BackwardTable(backward_table_name(variant), names, loops)
+
+
+def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]:
+    """C entries of other families and helpers that formulas call, by module."""
+    found: dict[str, set[str]] = {}
+    for formula in _formulas(ops):
+        for module, name in _called(formula.expr):
+            found.setdefault(module, set()).add(name)
+    if any(op.is_composite and "inplace" in op.forms for op in ops):
+        found.setdefault(table.by_base["copy_"][0].family, set()).add(copy_entry(table))
+    found.pop(family, None)
+    for module in sorted(found):
+        yield Import(_MODULES.get(module, f"generated.{module}"), tuple(sorted(found[module])))
+
+
+_MODULES = {"formulas": "runtime.formulas"}
+_NO_MODULES = frozenset({"", "builtins", "intrinsic"})
+
+
+def _formulas(ops: tuple[Op, ...]) -> Iterator[Formula]:
+    for variant in (variant for op in ops for variant in op.variants):
+        if variant.forward.formula is not None:
+            yield variant.forward.formula
+        if variant.backward is not None:
+            yield from (gradient.formula for gradient in variant.backward.gradients)
+
+
+def _called(expr: Expr) -> Iterator[tuple[str, str]]:
+    """(module, name) of each call that the printed text makes."""
+    module = getattr(expr, "family", "")
+    name = getattr(expr, "resolved", "") or getattr(expr, "c_entry", "")
+    if name and module not in _NO_MODULES:
+        yield module, name
+    resolved = getattr(expr, "resolved_arguments", ())
+    for child in resolved or expr.children():
+        yield from _called(child)
