@@ -1,0 +1,90 @@
+"""Cross entropy beyond classes alone: against probabilities, or with classes smoothed towards all others.
+
+Written with differentiable methods of tensors over log-probabilities of size (C), (N, C) or (N, C, d1, ...).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Tensor = Any
+
+
+def class_dim(ndim: int) -> int:
+    """The dimension of the classes."""
+    if ndim == 0:
+        raise RuntimeError("cross_entropy(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a number")
+    return 0 if ndim == 1 else 1
+
+
+def soft_cross_entropy(
+    self: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float
+) -> Tensor:
+    """The loss of log-probabilities against probabilities, or against classes smoothed towards all others."""
+    if target.is_floating_point():
+        return _loss_of_probabilities(self, target, weight, reduction, smoothing)
+    return _loss_of_smoothed_classes(self, target, weight, ignore, reduction, smoothing)
+
+
+def _loss_of_probabilities(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
+) -> Tensor:
+    if target.shape != self.shape:
+        raise RuntimeError(
+            f"cross_entropy(): probabilities must have the size of the input, {list(self.shape)}, "
+            f"but have size {list(target.shape)}"
+        )
+    dim = class_dim(self.ndim)
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / self.shape[dim]
+    losses = -_weighted(self * target, weight, dim).sum(dim)
+    return _reduced(losses, reduction, max(losses.numel(), 1))
+
+
+def _loss_of_smoothed_classes(
+    self: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float
+) -> Tensor:
+    dim = class_dim(self.ndim)
+    _check_classes(self, target, dim, ignore)
+    ignored = target == ignore
+    classes = target.masked_fill(ignored, 0).unsqueeze(dim)
+    weighted = _weighted(self, weight, dim)
+    right = -weighted.gather(dim, classes).squeeze(dim)
+    others = -weighted.sum(dim)
+    losses = ((1 - smoothing) * right + (smoothing / self.shape[dim]) * others).masked_fill(ignored, 0)
+    kept = ignored.logical_not()
+    if weight is not None:
+        kept = weight.detach()[classes.squeeze(dim)] * kept
+    return _reduced(losses, reduction, kept.sum())
+
+
+def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
+    expected = (*self.shape[:dim], *self.shape[dim + 1 :])
+    if target.shape != expected:
+        raise ValueError(
+            f"cross_entropy(): an input of size {list(self.shape)} wants a target of size {list(expected)}, "
+            f"but it has size {list(target.shape)}"
+        )
+    classes = target.numpy()
+    wrong = classes[((classes < 0) | (classes >= self.shape[dim])) & (classes != ignore)]
+    if wrong.size:
+        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {self.shape[dim]} classes.")
+
+
+def _weighted(tensor: Tensor, weight: Tensor | None, dim: int) -> Tensor:
+    if weight is None:
+        return tensor
+    if weight.shape != (tensor.shape[dim],):
+        raise RuntimeError(
+            f"cross_entropy(): weight should have one element for each of the {tensor.shape[dim]} classes, "
+            f"but has size {list(weight.shape)}"
+        )
+    return tensor * weight.detach().reshape([-1 if axis == dim else 1 for axis in range(tensor.ndim)])
+
+
+def _reduced(losses: Tensor, reduction: str, divisor: Any) -> Tensor:
+    if reduction == "none":
+        return losses
+    if reduction in ("sum", "mean"):
+        return losses.sum() if reduction == "sum" else losses.sum() / divisor
+    raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")

@@ -1,0 +1,441 @@
+"""What formulas of derivatives.yaml call beyond ops: the parts of a gradient that need a loop, a case or a shape.
+
+Everything here is written with differentiable methods of tensors, so that a gradient that went through a helper has a
+gradient itself. The names and signatures are those of codegen/vocabulary.py. Helpers that only compute sizes and
+indices come first, those over numbers last.
+"""
+
+from gradsmith.runtime.tensor cimport TensorBase
+
+import cmath
+import math
+from itertools import accumulate
+
+import numpy as np
+
+from gradsmith.runtime import cross_entropy, einsum
+from gradsmith.runtime.creation import zeros
+from gradsmith.runtime.creation import zeros_like as zeros_of_same_size
+from gradsmith.runtime.strided import common_places, geometry_of_strides
+from gradsmith.runtime.tensor import from_array
+
+
+cdef object conjugated(object tensor):
+    """Without the copy that the conjugate of a real tensor would be."""
+    return tensor.conj() if tensor.is_complex() else tensor
+
+
+cdef object values_of(object tensor):
+    return tensor.numpy(force=True)
+
+
+cdef object wrapped(object dim, object ndim):
+    count = ndim or 1
+    if -count <= dim < count:
+        return dim % count
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
+
+
+cdef object reduced_axes(object dim, object ndim):
+    """Axes of a reduction; none given means all."""
+    return [wrapped(d, ndim) for d in dim] if dim and ndim else list(range(ndim))
+
+
+# ---- sizes and indices
+
+
+cpdef object count_of(object shape, object dim):
+    """How many elements a reduction makes one."""
+    return math.prod([shape[axis] for axis in reduced_axes(dim, len(shape))])
+
+
+cpdef object flat_shape(object shape, object start_dim, object end_dim):
+    """The shape with the dimensions from start to end, both included, made one."""
+    if not shape:
+        return (1,)
+    start, end = wrapped(start_dim, len(shape)), wrapped(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError(
+            f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} in a tensor of size {list(shape)}"
+        )
+    return (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+
+
+cpdef object inverse_permutation(object dims):
+    """The permutation that undoes `dims`."""
+    axes = [d % len(dims) for d in dims]
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+cpdef object equal_parts(object shape, object size, object dim):
+    """Lengths of the parts of `size` along a dimension; the last one may be shorter."""
+    total = shape[wrapped(dim, len(shape))]
+    full, rest = divmod(total, size) if total else (0, 0)
+    return (size,) * full + ((rest,) if rest or not total else ())
+
+
+cpdef object chunk_sizes(object shape, object chunks, object dim):
+    """Lengths of at most `chunks` parts as equal as parts of one length can be."""
+    if not shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    total = shape[wrapped(dim, len(shape))]
+    return equal_parts(shape, -(-total // chunks), dim) if total else (0,) * chunks
+
+
+cpdef object select_index(object shape, object dim, object index):
+    """The basic index of one slice along a dimension."""
+    return (*(slice(None),) * wrapped(dim, len(shape)), index)
+
+
+cpdef object narrow_index(object shape, object dim, object start, object length):
+    """The basic index of consecutive slices along a dimension."""
+    axis = wrapped(dim, len(shape))
+    first = start + shape[axis] if start < 0 else start
+    return (*(slice(None),) * axis, slice(first, first + length))
+
+
+# ---- arithmetic
+
+
+cpdef object zeros_like(object self):
+    """The gradient of what is constant between its jumps."""
+    return zeros_of_same_size(self)
+
+
+cpdef object sgn_backward(object gradient, object self, object value):
+    """On the real line sgn is constant; in the plane it turns with the argument."""
+    if not self.is_complex():
+        return zeros_like(gradient)
+    magnitude = self.abs()
+    turned = gradient / magnitude - (gradient / value).real * value / magnitude
+    return turned.masked_fill(magnitude == 0, 0)
+
+
+cpdef object div_backward_self(object gradient, object other, object mode):
+    return gradient / other if mode is None else zeros_like(gradient)
+
+
+cpdef object div_backward_other(object gradient, object other, object value, object mode):
+    return -gradient * (value / other) if mode is None else zeros_like(gradient)
+
+
+cpdef object pow_backward_exponent(object gradient, object self, object exponent, object value):
+    """Gradient times ``log(base) * value``; zero where a power of zero stays zero.
+
+    There the logarithm is taken of one, so that nothing infinite enters the gradient of this gradient.
+    """
+    harmless = (exponent.real if exponent.is_complex() else exponent) >= 0
+    if not isinstance(self, TensorBase):
+        if self == 0:
+            return (gradient * conjugated(value * -math.inf)).masked_fill(harmless, 0)
+        return gradient * conjugated(value * log_number(self))
+    return gradient * conjugated(value * self.masked_fill((self == 0) & harmless, 1).log())
+
+
+cpdef object clamp_open(object self, object min, object max):
+    """clamp with one bound, or two of which one may be a number and the other a tensor."""
+    if min is None and max is None:
+        raise RuntimeError("clamp(): at least one of 'min' or 'max' must not be None")
+    lifted = self if min is None else self.clamp_min(min)
+    return lifted if max is None else lifted.clamp_max(max)
+
+
+cpdef object is_tanh(object approximate):
+    """Whether gelu is to be approximated."""
+    if approximate in ("none", "tanh"):
+        return approximate == "tanh"
+    raise RuntimeError(f"gelu(): approximate must be 'none' or 'tanh', but is {approximate!r}")
+
+
+# ---- reductions
+
+
+cdef object restored(object tensor, object shape, object dim, object keepdim):
+    """A reduced tensor as keepdim would have left it; `shape` is what it was before."""
+    if keepdim:
+        return tensor
+    reduced = set(reduced_axes(dim, len(shape)))
+    return tensor.reshape([1 if axis in reduced else size for axis, size in enumerate(shape)])
+
+
+cpdef object amax_backward(object gradient, object self, object value, object dim, object keepdim):
+    """Equal extrema share the gradient evenly; NaN counts as equal to NaN."""
+    gradient = restored(gradient, self.shape, dim, keepdim)
+    value = restored(value, self.shape, dim, keepdim)
+    chosen = (self == value) | (self.isnan() & value.isnan())
+    count = chosen.sum(reduced_axes(dim, self.ndim), True)
+    return (gradient / count).masked_fill(chosen.logical_not(), 0)
+
+
+cpdef object selection_backward(object gradient, object indices, object shape, object dim, object keepdim):
+    """The gradient goes to the one element that was chosen along the dimension."""
+    if not keepdim and shape:
+        gradient, indices = gradient.unsqueeze(dim), indices.unsqueeze(dim)
+    return zeros(*shape, dtype=gradient.dtype).scatter(dim, indices, gradient)
+
+
+cpdef object var_backward(object gradient, object self, object dim, object correction, object keepdim):
+    gradient = restored(gradient, self.shape, dim, keepdim)
+    distance = self - self.mean(reduced_axes(dim, self.ndim), True)
+    freedom = count_of(self.shape, dim) - correction
+    if freedom <= 0:  # as PyTorch: infinite, and NaN where the distance is zero
+        return gradient * (distance.abs() * math.inf)
+    return gradient * ((2.0 / freedom) * distance)
+
+
+cpdef object std_backward(object gradient, object self, object value, object dim, object correction, object keepdim):
+    """Through the variance; where all elements are equal the gradient is zero."""
+    of_variance = (gradient / (value * 2)).masked_fill(value == 0, 0)
+    return var_backward(of_variance, self, dim, correction, keepdim)
+
+
+cpdef object logsumexp_backward(object gradient, object self, object value, object dim, object keepdim):
+    gradient = restored(gradient, self.shape, dim, keepdim)
+    value = restored(value, self.shape, dim, keepdim)
+    return gradient * (self - value).exp()
+
+
+cpdef object prod_backward(object gradient, object self, object value):
+    if np.all(values_of(self)):
+        return gradient * conjugated(value / self)
+    return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
+
+
+cpdef object prod_backward_dim(object gradient, object self, object value, object dim, object keepdim):
+    gradient = restored(gradient, self.shape, (dim,), keepdim)
+    if np.all(values_of(self)):
+        return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)
+    return gradient * conjugated(products_of_others(self, dim))
+
+
+cdef object products_of_others(object tensor, object dim):
+    """For each element the product of all others along the dimension, without a division that a zero would spoil."""
+    if tensor.ndim == 0:
+        return from_array(np.ones((), tensor.dtype))
+    return products_before(tensor, dim) * products_before(tensor.flip(dim), dim).flip(dim)
+
+
+cdef object products_before(object tensor, object dim):
+    """For each element the product of those before it, in as many steps as the length has bits."""
+    length = tensor.shape[dim]
+    products = shifted(tensor, dim, 1)
+    step = 1
+    while step < length:
+        products = products * shifted(products, dim, step)
+        step *= 2
+    return products
+
+
+cdef object shifted(object tensor, object dim, object step):
+    """Every element moved `step` places up along the dimension, ones in front."""
+    length = tensor.shape[dim]
+    if step >= length:
+        return from_array(np.ones(tensor.shape, tensor.dtype))
+    front = np.zeros(tensor.shape, tensor.dtype)
+    front[narrow_index(tensor.shape, dim, 0, step)] = 1
+    place = narrow_index(tensor.shape, dim, step, length - step)
+    return tensor.narrow(dim, 0, length - step).basic_index_backward(tensor.shape, place) + from_array(front)
+
+
+# ---- parts and places
+
+
+cpdef object cat_backward(object gradient, object shapes, object dim):
+    """The gradient cut as it was joined; an array of size (0,) took no part."""
+    lengths = [0 if tuple(shape) == (0,) else shape[dim] for shape in shapes]
+    starts = [0, *accumulate(lengths)]
+    return [
+        zeros(0, dtype=gradient.dtype) if tuple(shape) == (0,) else gradient.narrow(dim, start, length)
+        for shape, start, length in zip(shapes, starts, lengths)
+    ]
+
+
+cpdef object filled_parts(object gradients, object sizes, object shape, object dtype, object dim):
+    """Gradients of consecutive parts, zeros for those that were not used."""
+    axis = wrapped(dim, len(shape))
+    return [
+        zeros(*shape[:axis], size, *shape[axis + 1 :], dtype=dtype) if gradient is None else gradient
+        for gradient, size in zip(gradients, sizes)
+    ]
+
+
+cpdef object filled_slices(object gradients, object shape, object dtype, object dim):
+    """Gradients of all slices along a dimension, zeros for those that were not used."""
+    axis = wrapped(dim, len(shape))
+    size = (*shape[:axis], *shape[axis + 1 :])
+    return [zeros(*size, dtype=dtype) if gradient is None else gradient for gradient in gradients]
+
+
+cpdef object gather_backward(object gradient, object shape, object dim, object index):
+    return zeros(*shape, dtype=gradient.dtype).scatter_add(dim, index, gradient)
+
+
+cpdef object scatter_backward_src(object gradient, object dim, object index, object shape):
+    """Elements of `src` that the index does not reach have no gradient."""
+    reached = gradient.gather(dim, index)
+    if reached.shape == tuple(shape):
+        return reached
+    return reached.basic_index_backward(shape, tuple([slice(size) for size in reached.shape]))
+
+
+cpdef object index_select_backward(object gradient, object shape, object dim, object index):
+    return zeros(*shape, dtype=gradient.dtype).index_add(dim, index, gradient)
+
+
+cpdef object masked_select_backward(object gradient, object shape, object mask):
+    places = values_of(mask)
+    common = np.broadcast_shapes(tuple(shape), places.shape)
+    return zeros(*common, dtype=gradient.dtype).index_put((np.broadcast_to(places, common),), gradient)
+
+
+# ---- any strides
+
+
+cpdef object strided_geometry(object self, object size, object stride, object storage_offset):
+    return geometry_of_strides(values_of(self), size, stride, storage_offset)
+
+
+cpdef object strided_view_backward(object gradient, object geometry):
+    """Gradients added up per place in memory, then read back where the tensor's elements lie.
+
+    Elements of the tensor that share a place share its gradient.
+    """
+    source, target, sharers = common_places(geometry)
+    memory = zeros(sharers.size, dtype=gradient.dtype).index_add(0, from_array(target), gradient.reshape(-1))
+    if sharers.max(initial=0) > 1:
+        memory = memory / from_array(np.maximum(sharers, 1))
+    return memory.index_select(0, from_array(source)).reshape(geometry.from_size)
+
+
+cpdef object is_contiguous(object self):
+    return self.is_contiguous()
+
+
+# ---- matrix products with a vector or a batch
+
+
+cpdef object matmul_backward_self(object gradient, object other, object shape):
+    """Gradient of the left operand where one of the two is a vector; batches are summed by the engine."""
+    if len(shape) == 1 and other.ndim == 1:
+        return gradient * conjugated(other)
+    if len(shape) == 1:
+        return conjugated(other).matmul(gradient.unsqueeze(-1)).squeeze(-1)
+    return gradient.unsqueeze(-1) * conjugated(other)
+
+
+cpdef object matmul_backward_other(object gradient, object self, object shape):
+    """Gradient of the right operand where one of the two is no matrix."""
+    if self.ndim == 1 and len(shape) == 1:
+        return gradient * conjugated(self)
+    if self.ndim == 1:
+        return conjugated(self).unsqueeze(-1) * gradient.unsqueeze(-2)
+    if len(shape) == 1:
+        return flat_rows(self).mT.matmul(gradient.reshape(-1))
+    if len(shape) == 2:
+        return flat_rows(self).mT.matmul(gradient.reshape(-1, last_size(gradient)))
+    return conjugated(self).mT.matmul(gradient)
+
+
+cdef object last_size(object tensor):
+    return tensor.shape[tensor.ndim - 1]
+
+
+cdef object flat_rows(object tensor):
+    """All rows of a batch of matrices as one matrix, conjugated."""
+    return conjugated(tensor).reshape(-1, last_size(tensor))
+
+
+cpdef object outer_backward(object gradient, object weight):
+    """Gradient of a linear function's input when its weight is one row."""
+    return gradient.unsqueeze(-1) * conjugated(weight)
+
+
+cpdef object linear_backward_weight(object gradient, object self, object weight_ndim):
+    if weight_ndim == 1:
+        return gradient.reshape(-1).matmul(flat_rows(self))
+    return gradient.reshape(-1, last_size(gradient)).mT.matmul(flat_rows(self))
+
+
+# ---- einsum
+
+
+cpdef object einsum_of_products(object equation, object operands):
+    return einsum.einsum_of_products(equation, operands)
+
+
+# ---- losses
+
+
+cpdef object mse_scale(object reduction, object shape, object target_shape):
+    """Derivative of the loss by the difference of one element, divided by that difference."""
+    return 2.0 / math.prod(np.broadcast_shapes(tuple(shape), tuple(target_shape))) if reduction == "mean" else 2.0
+
+
+cpdef object class_dim(object ndim):
+    return cross_entropy.class_dim(ndim)
+
+
+cpdef object has_class_indices(object target, object label_smoothing):
+    """Whether the loss is the plain one, nll_loss of a log_softmax."""
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"cross_entropy(): label_smoothing must be between 0.0 and 1.0, but is {label_smoothing}")
+    return label_smoothing == 0 and not target.is_floating_point()
+
+
+cpdef object soft_cross_entropy(
+    object self, object target, object weight, object ignore, object reduction, object smoothing
+):
+    return cross_entropy.soft_cross_entropy(self, target, weight, ignore, reduction, smoothing)
+
+
+# ---- numbers, where a formula's tensor may be one; infinities instead of errors, as for tensors
+
+
+cpdef object conj_number(object self):
+    return self.conjugate()
+
+
+cpdef object real_number(object self):
+    return self.real
+
+
+cpdef object abs_number(object self):
+    return abs(self)
+
+
+cpdef object log_number(object self):
+    if self == 0:
+        return -math.inf
+    if isinstance(self, complex):
+        return cmath.log(self)
+    return math.log(self) if self > 0 else math.nan
+
+
+cpdef object exp_number(object self):
+    return ieee(math.exp, cmath.exp, self, math.inf)
+
+
+cpdef object sqrt_number(object self):
+    return ieee(math.sqrt, cmath.sqrt, self, math.nan)
+
+
+cpdef object sin_number(object self):
+    return ieee(math.sin, cmath.sin, self, math.nan)
+
+
+cpdef object cos_number(object self):
+    return ieee(math.cos, cmath.cos, self, math.nan)
+
+
+cdef object ieee(object of_real, object of_complex, object number, object otherwise):
+    try:
+        return (of_complex if isinstance(number, complex) else of_real)(number)
+    except (OverflowError, ValueError):
+        return otherwise
+
+
+cpdef object where_number(object condition, object self, object other):
+    """`where` of a condition that is one for all elements."""
+    return self if condition else other

@@ -1,0 +1,75 @@
+"""Views with strides of their own: whether they stay inside the memory, and which elements they share with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Shape = Sequence[int]
+
+
+class StridedGeometry(NamedTuple):
+    """A view with strides of its own, and the array it was made from; strides and offset are in bytes."""
+
+    from_size: tuple[int, ...]
+    from_stride: tuple[int, ...]
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int  # of the view's first element from the array's
+
+
+def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset: int | None) -> StridedGeometry:
+    """Geometry of a view, strides and offset in elements; the offset counts from the start of the memory.
+
+    Raises
+    ------
+    RuntimeError
+        When an element of the view would lie outside the memory that the array is part of.
+    """
+    if len(size) != len(stride):
+        raise RuntimeError(f"as_strided(): size {list(size)} and stride {list(stride)} differ in length")
+    if any(n < 0 for n in size) or any(s < 0 for s in stride) or (storage_offset or 0) < 0:
+        raise RuntimeError(
+            f"as_strided(): negative sizes, strides and offsets are not supported, got size {list(size)}, "
+            f"stride {list(stride)}, storage_offset {storage_offset}"
+        )
+    low, high = np.lib.array_utils.byte_bounds(_memory_of(array))
+    first = array.__array_interface__["data"][0]
+    start = first if storage_offset is None else low + storage_offset * array.itemsize
+    steps = tuple(step * array.itemsize for step in stride)
+    end = start + sum((n - 1) * step for n, step in zip(size, steps)) + array.itemsize
+    if math.prod(size) and (start < low or end > high):
+        raise RuntimeError(
+            f"as_strided(): size {list(size)}, stride {list(stride)} and storage_offset {storage_offset} reach beyond "
+            f"the {(high - low) // array.itemsize} elements of the tensor's memory"
+        )
+    return StridedGeometry(array.shape, array.strides, tuple(size), steps, start - first)
+
+
+def _memory_of(array: Array) -> Array:
+    """The array that owns the memory."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def common_places(geometry: StridedGeometry) -> tuple[Array, Array, Array]:
+    """Numbers of the places that the array and the view use, and how many elements of the array share each place."""
+    source = _places(geometry.from_size, geometry.from_stride, 0)
+    target = _places(geometry.size, geometry.stride, geometry.offset)
+    places, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
+    source, target = numbers[: source.size], numbers[source.size :]
+    return source, target, np.bincount(source, minlength=places.size)
+
+
+def _places(size: Shape, stride: Shape, offset: int) -> Array:
+    """Byte offset of every element, in order."""
+    axes = [np.arange(n, dtype=np.int64) * step for n, step in zip(size, stride)]
+    grid = np.ix_(*axes) if axes else ()
+    return np.broadcast_to(reduce(np.add, grid, np.int64(offset)), tuple(size)).reshape(-1)
