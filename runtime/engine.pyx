@@ -538,7 +538,7 @@ cdef int run_leaf_hooks(TensorBase leaf, PyObject **grads) except -1:
     return 0
 
 
-cdef int run_hooks(dict table, PyObject **slot) except -1:
+cdef int run_hooks(object table, PyObject **slot) except -1:
     """Call every hook with the gradient; what one returns is what the next one sees."""
     cdef TensorBase before, after
     for hook in list(table.values()):

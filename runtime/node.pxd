@@ -50,7 +50,6 @@ cdef struct OutputSlot:
 
 
 cdef enum NodeFlag:
-    NODE_RELEASED = 1           # saved values are gone: a backward has run
     NODE_TRACKED = 2            # seen by the cyclic collector, see Note [Collected late]
     NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
     NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
@@ -95,7 +94,8 @@ cdef class Node:
 
 cdef class NodeMeta:
     cdef public list tensor_hooks, retained
-    cdef public dict pre_hooks, post_hooks, metadata
+    cdef public object pre_hooks, post_hooks        # tables of hooks.py
+    cdef public dict metadata
 
 cdef NodeMeta node_meta(Node node)                          # made on first use
 

@@ -22,6 +22,7 @@ cimport cython
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.saved_variable cimport SavedList
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 
 import numpy as np
@@ -125,6 +126,7 @@ cdef class Node:
     def __dealloc__(self):
         GS_COUNT_NODE(-1)
         clear_saved(self, SAVED_EMPTY)
+        clear_values(self)
         clear_outputs(self)
         cdef int i
         for i in range(self.n_edges):
@@ -168,10 +170,12 @@ cdef class Node:
         raise NotImplementedError(f"the derivative for {self.name()} is not implemented")
 
     cdef void release_saved(self) noexcept:
-        """Free what was saved for backward; a later `unpack` says so."""
-        if self.n_saved or self.n_values:
-            clear_saved(self, SAVED_FREED)
-            self.flags |= NODE_RELEASED
+        """Free the tensors saved for backward; a later `unpack` says so. Numbers and shapes stay."""
+        cdef int i
+        clear_saved(self, SAVED_FREED)
+        for i in range(self.n_values):
+            if self.values[i] != NULL and type(<object>self.values[i]) is SavedList:
+                (<SavedList>self.values[i]).tensors = None
 
     cpdef str name(self):
         """Name of the node, such as ``MulBackward0``."""
@@ -269,14 +273,15 @@ cdef void clear_outputs(Node node) noexcept:
 
 cdef void clear_saved(Node node, int kind) noexcept:
     cdef int i
-    cdef PyObject *value
     for i in range(node.n_saved):
         drop_saved(&node.saved[i])
         node.saved[i].kind = kind
+
+
+cdef void clear_values(Node node) noexcept:
+    cdef int i
     for i in range(node.n_values):
-        value = node.values[i]
-        node.values[i] = NULL
-        Py_XDECREF_pointer(value)
+        Py_XDECREF_pointer(node.values[i])
 
 
 cdef void drop_saved(SavedVariable *slot) noexcept:
@@ -299,11 +304,6 @@ cdef void set_value(Node node, int slot, object value) noexcept:
 
 
 cdef object value_of(Node node, int slot):
-    if node.values[slot] == NULL:
-        raise RuntimeError(
-            f"{node.name()}: trying to backward through the graph a second time, but its saved values were freed "
-            "when backward ran first. Pass retain_graph=True to the first call of backward or autograd.grad."
-        )
     return <object>node.values[slot]
 
 

@@ -61,34 +61,27 @@ cdef void settle_output(TensorBase t) noexcept:
             Py_INCREF_pointer(t.array)
 
 
-cdef class SavedTensor:
-    """A saved tensor of a list: the struct's fields as an object."""
-
-    cdef TensorBase tensor
-    cdef unsigned int version
+cdef class SavedList:
+    """Tensors and the versions they had when they were saved."""
 
 
 cdef int save_list(Node node, int value_slot, object tensors) except -1:
-    cdef list kept = []
-    cdef SavedTensor saved
-    cdef TensorBase t
-    for t in tensors:
-        saved = SavedTensor.__new__(SavedTensor)
-        saved.tensor = t
-        saved.version = 0 if t is None else version_of(t)
-        kept.append(saved)
-    set_value(node, value_slot, kept)
+    cdef SavedList saved = SavedList.__new__(SavedList)
+    saved.tensors = list(tensors)
+    saved.versions = [version_of(t) for t in saved.tensors]
+    set_value(node, value_slot, saved)
     return 0
 
 
 cdef list unpack_list(Node node, int value_slot):
-    cdef list result = []
-    cdef SavedTensor saved
-    for saved in value_of(node, value_slot):
-        if saved.tensor is not None and version_of(saved.tensor) != saved.version:
-            raise changed_error(node, saved.tensor, saved.version)
-        result.append(saved.tensor)
-    return result
+    cdef SavedList saved = value_of(node, value_slot)
+    cdef TensorBase t
+    if saved.tensors is None:
+        raise freed_error(node)
+    for t, version in zip(saved.tensors, saved.versions):
+        if version_of(t) != version:
+            raise changed_error(node, t, version)
+    return saved.tensors
 
 
 cdef TensorBase unpack(Node node, int slot):

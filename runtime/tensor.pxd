@@ -15,8 +15,8 @@ cdef enum TensorFlag:
 cdef class TensorMeta:
     cdef object grad                    # gradient of a leaf, or retained; a Tensor or None
     cdef PyObject *accumulator          # borrowed: AccumulateGrad of a leaf, while a graph holds it
-    cdef public dict hooks              # of a leaf, by handle id
-    cdef public dict post_accumulate_hooks
+    cdef public object hooks            # of a leaf: a table of hooks.py, None until used
+    cdef public object post_accumulate_hooks
     cdef public bint retains_grad
     cdef public object name
 
