@@ -8,7 +8,7 @@ from .formula import Call, Formula, Name
 from .fused_loops import forward_kernel, numbers_of, tensors_of
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from .node_views import everything_saved, node_view
-from .printing import CythonPrinter, array_text
+from .printing import CythonPrinter, array_text, attribute_text
 from .views import (
     ComputeView,
     EdgeView,
@@ -164,9 +164,9 @@ def saved_value_text(variant: Variant, value: SavedValue, inplace: bool) -> str:
     outputs = variant.signature.output_names
     owner = "self" if inplace and value.owner in outputs else value.owner
     argument = variant.signature.expect_argument(value.owner)
-    text = CythonPrinter().attribute(owner, value.attribute)
-    optional = argument is not None and argument.type.optional and value.attribute != "is_none"
-    return f"None if {owner} is None else {text}" if optional else text
+    type_ = argument.type if argument else variant.signature.returns[0].type
+    text = attribute_text(owner, value.attribute, of_list=type_.is_tensor_list)
+    return f"None if {owner} is None else {text}" if type_.optional and value.attribute != "is_none" else text
 
 
 def _grouped(saves: Iterable[tuple[tuple[int, ...], Save]]) -> tuple[Saves, ...]:
@@ -187,7 +187,8 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     if forward.kind == "array":
         return ComputeView("array", text=array_text(forward.text, array_names(variant)))
     assert forward.formula is not None
-    text = CythonPrinter().text(forward.formula.expr)
+    lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
+    text = CythonPrinter(lists=lists).text(forward.formula.expr)
     if forward.kind == "composite":
         return ComputeView("composite", text=text)
     return ComputeView(

@@ -36,16 +36,18 @@ BINDING = {
 }  # fmt: skip
 CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
 
-# Attributes of tensors, read without a detour through Python; the last ones are of lists.
-ATTRIBUTE_TEXTS = {
+# Attributes, read without a detour through Python.
+TENSOR_ATTRIBUTES = {
     "shape": "shape_of({})",
     "dtype": "dtype_of({})",
     "ndim": "ndim_of({})",
     "numel": "numel_of({})",
     "is_complex": "is_complex({})",
     "is_none": "{} is None",
-    "shapes": "[shape_of(t) for t in {}]",
-    "dtypes": "[dtype_of(t) for t in {}]",
+}
+LIST_ATTRIBUTES = {
+    "shape": "[shape_of(t) for t in {}]",
+    "dtype": "[dtype_of(t) for t in {}]",
     "count": "len({})",
 }
 
@@ -63,6 +65,7 @@ class CythonPrinter:
     names: Mapping[str, str] = field(default_factory=dict)  # local names that differ from the table's
     gradients: tuple[str, ...] = ("grad",)  # locals that hold the gradient of each output
     all_gradients: str = ""  # local with the list of all, when their number is not known
+    lists: frozenset[str] = frozenset()  # names that are Tensor[]
     saves_attributes: bool = False  # `self.shape` is a local `self_shape`: the tensor is not there
 
     def text(self, expr: Expr) -> str:
@@ -75,11 +78,6 @@ class CythonPrinter:
 
     def arguments(self, exprs: tuple[Expr, ...]) -> str:
         return ", ".join(map(self.text, exprs))
-
-    @staticmethod
-    def attribute(owner: str, attribute: str) -> str:
-        """An attribute of a tensor, or of a list of tensors, that is at hand."""
-        return ATTRIBUTE_TEXTS[attribute].format(owner)
 
     def _print(self, expr: Expr) -> tuple[str, int]:
         """Text, and how tightly its outermost operator binds."""
@@ -95,9 +93,11 @@ class CythonPrinter:
             case Attribute(owner=owner, attribute=attribute):
                 if self.saves_attributes:
                     return expr.saved_name, ATOM
-                return self._attribute(self.names.get(owner, owner), attribute)
+                name = self.names.get(owner, owner)
+                return attribute_text(name, attribute, of_list=owner in self.lists), _attribute_binding(attribute)
             case AttributeOf(value=value, attribute=attribute):
-                return self._attribute(self.text(value), attribute)
+                text = attribute_text(self.text(value), attribute, of_list=value.type.is_tensor_list)
+                return text, _attribute_binding(attribute)
             case Call(c_entry=c_entry, arguments=arguments):
                 return f"{c_entry}({self.arguments(arguments)})", ATOM
             case Operator():
@@ -115,9 +115,6 @@ class CythonPrinter:
             case TupleExpr(items=items):
                 return _tuple([self.text(item) for item in items]), ATOM
         raise TypeError(f"no Cython text for {type(expr).__name__}")
-
-    def _attribute(self, owner: str, attribute: str) -> tuple[str, int]:
-        return self.attribute(owner, attribute), COMPARISON if attribute == "is_none" else ATOM
 
     def _literal(self, literal: Literal) -> tuple[str, int]:
         value = literal.value
@@ -145,6 +142,16 @@ class CythonPrinter:
             return f"{expr.resolved}({self.arguments(expr.resolved_arguments)})", ATOM
         parts = [self.within(part, CONDITIONAL + 1) for part in (expr.body, expr.test)]
         return f"{parts[0]} if {parts[1]} else {self.text(expr.orelse)}", CONDITIONAL
+
+
+def attribute_text(owner: str, attribute: str, *, of_list: bool) -> str:
+    """An attribute of a tensor, or of a list of tensors, that is at hand."""
+    texts = LIST_ATTRIBUTES if of_list else TENSOR_ATTRIBUTES
+    return texts[attribute].format(owner)
+
+
+def _attribute_binding(attribute: str) -> int:
+    return COMPARISON if attribute == "is_none" else ATOM
 
 
 def literal_text(value: object) -> str:

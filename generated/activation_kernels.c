@@ -15,6 +15,7 @@ GS_CLONES static void sigmoid_backward_self_f(char **args, const double *scalars
         out[i] = grad[i] * ((1.0f - result[i]) * result[i]);
     }
 }
+
 GS_CLONES static void sigmoid_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -26,6 +27,7 @@ GS_CLONES static void sigmoid_backward_self_d(char **args, const double *scalars
         out[i] = grad[i] * ((1.0 - result[i]) * result[i]);
     }
 }
+
 static const gs_fused_kernel sigmoid_backward_self = {
     .name = "sigmoid_backward_self",
     .loops = {sigmoid_backward_self_f, sigmoid_backward_self_d},
@@ -53,6 +55,7 @@ GS_CLONES static void relu_backward_self_f(char **args, const double *scalars, n
         out[i] = result[i] <= 0.0f ? 0.0f : grad[i];
     }
 }
+
 GS_CLONES static void relu_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -64,6 +67,7 @@ GS_CLONES static void relu_backward_self_d(char **args, const double *scalars, n
         out[i] = result[i] <= 0.0 ? 0.0 : grad[i];
     }
 }
+
 static const gs_fused_kernel relu_backward_self = {
     .name = "relu_backward_self",
     .loops = {relu_backward_self_f, relu_backward_self_d},
@@ -94,6 +98,7 @@ GS_CLONES static void softplus_backward_self_f(char **args, const double *scalar
         out[i] = part_1 > threshold ? grad[i] : grad[i] * (1.0f / (1.0f + exp_1));
     }
 }
+
 GS_CLONES static void softplus_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -108,6 +113,7 @@ GS_CLONES static void softplus_backward_self_d(char **args, const double *scalar
         out[i] = part_1 > threshold ? grad[i] : grad[i] * (1.0 / (1.0 + exp_1));
     }
 }
+
 static const gs_fused_kernel softplus_backward_self = {
     .name = "softplus_backward_self",
     .loops = {softplus_backward_self_f, softplus_backward_self_d},
@@ -136,6 +142,7 @@ GS_CLONES static void gelu_erf_backward_self_f(char **args, const double *scalar
         out[i] = grad[i] * (0.5f * (1.0f + erff(0.7071067811865476f * self[i])) + 0.3989422804014327f * self[i] * expf(-0.5f * self[i] * self[i]));
     }
 }
+
 GS_CLONES static void gelu_erf_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -147,6 +154,7 @@ GS_CLONES static void gelu_erf_backward_self_d(char **args, const double *scalar
         out[i] = grad[i] * (0.5 * (1.0 + erf(0.7071067811865476 * self[i])) + 0.3989422804014327 * self[i] * exp(-0.5 * self[i] * self[i]));
     }
 }
+
 static const gs_fused_kernel gelu_erf_backward_self = {
     .name = "gelu_erf_backward_self",
     .loops = {gelu_erf_backward_self_f, gelu_erf_backward_self_d},
@@ -175,6 +183,7 @@ GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scala
         out[i] = grad[i] * (0.5f * (1.0f + tanh_1) + 0.5f * self[i] * (1.0f - tanh_1 * tanh_1) * (0.7978845608028654f + 0.10703222440890037f * self[i] * self[i]));
     }
 }
+
 GS_CLONES static void gelu_tanh_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -187,6 +196,7 @@ GS_CLONES static void gelu_tanh_backward_self_d(char **args, const double *scala
         out[i] = grad[i] * (0.5 * (1.0 + tanh_1) + 0.5 * self[i] * (1.0 - tanh_1 * tanh_1) * (0.7978845608028654 + 0.10703222440890037 * self[i] * self[i]));
     }
 }
+
 static const gs_fused_kernel gelu_tanh_backward_self = {
     .name = "gelu_tanh_backward_self",
     .loops = {gelu_tanh_backward_self_f, gelu_tanh_backward_self_d},
@@ -215,6 +225,7 @@ GS_CLONES static void silu_backward_self_f(char **args, const double *scalars, n
         out[i] = grad[i] * (sigmoid_1 * (1.0f + self[i] * (1.0f - sigmoid_1)));
     }
 }
+
 GS_CLONES static void silu_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -227,6 +238,7 @@ GS_CLONES static void silu_backward_self_d(char **args, const double *scalars, n
         out[i] = grad[i] * (sigmoid_1 * (1.0 + self[i] * (1.0 - sigmoid_1)));
     }
 }
+
 static const gs_fused_kernel silu_backward_self = {
     .name = "silu_backward_self",
     .loops = {silu_backward_self_f, silu_backward_self_d},
@@ -253,6 +265,7 @@ GS_CLONES static void sigmoid_forward_f(char **args, const double *scalars, npy_
         out[i] = 1.0f / (1.0f + expf(-self[i]));
     }
 }
+
 GS_CLONES static void sigmoid_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -263,6 +276,7 @@ GS_CLONES static void sigmoid_forward_d(char **args, const double *scalars, npy_
         out[i] = 1.0 / (1.0 + exp(-self[i]));
     }
 }
+
 const gs_fused_kernel SIGMOID_FORWARD = {
     .name = "sigmoid_forward",
     .loops = {sigmoid_forward_f, sigmoid_forward_d},
@@ -285,6 +299,7 @@ GS_CLONES static void relu_forward_f(char **args, const double *scalars, npy_int
         out[i] = self[i] > 0.0f || self[i] != self[i] ? self[i] : 0.0f;
     }
 }
+
 GS_CLONES static void relu_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -295,6 +310,7 @@ GS_CLONES static void relu_forward_d(char **args, const double *scalars, npy_int
         out[i] = self[i] > 0.0 || self[i] != self[i] ? self[i] : 0.0;
     }
 }
+
 const gs_fused_kernel RELU_FORWARD = {
     .name = "relu_forward",
     .loops = {relu_forward_f, relu_forward_d},
@@ -321,6 +337,7 @@ GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy
         out[i] = part_1 > threshold ? self[i] : log1p_1 / beta;
     }
 }
+
 GS_CLONES static void softplus_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -335,6 +352,7 @@ GS_CLONES static void softplus_forward_d(char **args, const double *scalars, npy
         out[i] = part_1 > threshold ? self[i] : log1p_1 / beta;
     }
 }
+
 const gs_fused_kernel SOFTPLUS_FORWARD = {
     .name = "softplus_forward",
     .loops = {softplus_forward_f, softplus_forward_d},
@@ -358,6 +376,7 @@ GS_CLONES static void gelu_erf_forward_f(char **args, const double *scalars, npy
         out[i] = 0.5f * self[i] * (1.0f + erff(0.7071067811865476f * self[i]));
     }
 }
+
 GS_CLONES static void gelu_erf_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -368,6 +387,7 @@ GS_CLONES static void gelu_erf_forward_d(char **args, const double *scalars, npy
         out[i] = 0.5 * self[i] * (1.0 + erf(0.7071067811865476 * self[i]));
     }
 }
+
 const gs_fused_kernel GELU_ERF_FORWARD = {
     .name = "gelu_erf_forward",
     .loops = {gelu_erf_forward_f, gelu_erf_forward_d},
@@ -390,6 +410,7 @@ GS_CLONES static void gelu_tanh_forward_f(char **args, const double *scalars, np
         out[i] = 0.5f * self[i] * (1.0f + tanhf(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i])));
     }
 }
+
 GS_CLONES static void gelu_tanh_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -400,6 +421,7 @@ GS_CLONES static void gelu_tanh_forward_d(char **args, const double *scalars, np
         out[i] = 0.5 * self[i] * (1.0 + tanh(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i])));
     }
 }
+
 const gs_fused_kernel GELU_TANH_FORWARD = {
     .name = "gelu_tanh_forward",
     .loops = {gelu_tanh_forward_f, gelu_tanh_forward_d},
@@ -422,6 +444,7 @@ GS_CLONES static void silu_forward_f(char **args, const double *scalars, npy_int
         out[i] = self[i] / (1.0f + expf(-self[i]));
     }
 }
+
 GS_CLONES static void silu_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -432,6 +455,7 @@ GS_CLONES static void silu_forward_d(char **args, const double *scalars, npy_int
         out[i] = self[i] / (1.0 + exp(-self[i]));
     }
 }
+
 const gs_fused_kernel SILU_FORWARD = {
     .name = "silu_forward",
     .loops = {silu_forward_f, silu_forward_d},

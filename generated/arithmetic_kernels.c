@@ -14,6 +14,7 @@ GS_CLONES static void add_alpha_tensor_backward_other_f(char **args, const doubl
         out[i] = grad[i] * alpha;
     }
 }
+
 GS_CLONES static void add_alpha_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -24,6 +25,7 @@ GS_CLONES static void add_alpha_tensor_backward_other_d(char **args, const doubl
         out[i] = grad[i] * alpha;
     }
 }
+
 static const gs_fused_kernel add_alpha_tensor_backward_other = {
     .name = "add_alpha_tensor_backward_other",
     .loops = {add_alpha_tensor_backward_other_f, add_alpha_tensor_backward_other_d},
@@ -52,6 +54,7 @@ GS_CLONES static void sub_tensor_tensor_backward_other_f(char **args, const doub
         out[i] = -grad[i];
     }
 }
+
 GS_CLONES static void sub_tensor_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -62,6 +65,7 @@ GS_CLONES static void sub_tensor_tensor_backward_other_d(char **args, const doub
         out[i] = -grad[i];
     }
 }
+
 static const gs_fused_kernel sub_tensor_tensor_backward_other = {
     .name = "sub_tensor_tensor_backward_other",
     .loops = {sub_tensor_tensor_backward_other_f, sub_tensor_tensor_backward_other_d},
@@ -89,6 +93,7 @@ GS_CLONES static void sub_scalar_tensor_backward_other_f(char **args, const doub
         out[i] = -grad[i];
     }
 }
+
 GS_CLONES static void sub_scalar_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -99,6 +104,7 @@ GS_CLONES static void sub_scalar_tensor_backward_other_d(char **args, const doub
         out[i] = -grad[i];
     }
 }
+
 static const gs_fused_kernel sub_scalar_tensor_backward_other = {
     .name = "sub_scalar_tensor_backward_other",
     .loops = {sub_scalar_tensor_backward_other_f, sub_scalar_tensor_backward_other_d},
@@ -125,6 +131,7 @@ GS_CLONES static void sub_alpha_tensor_tensor_backward_other_f(char **args, cons
         out[i] = -grad[i] * alpha;
     }
 }
+
 GS_CLONES static void sub_alpha_tensor_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -135,6 +142,7 @@ GS_CLONES static void sub_alpha_tensor_tensor_backward_other_d(char **args, cons
         out[i] = -grad[i] * alpha;
     }
 }
+
 static const gs_fused_kernel sub_alpha_tensor_tensor_backward_other = {
     .name = "sub_alpha_tensor_tensor_backward_other",
     .loops = {sub_alpha_tensor_tensor_backward_other_f, sub_alpha_tensor_tensor_backward_other_d},
@@ -163,6 +171,7 @@ GS_CLONES static void sub_alpha_scalar_tensor_backward_other_f(char **args, cons
         out[i] = -grad[i] * alpha;
     }
 }
+
 GS_CLONES static void sub_alpha_scalar_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -173,6 +182,7 @@ GS_CLONES static void sub_alpha_scalar_tensor_backward_other_d(char **args, cons
         out[i] = -grad[i] * alpha;
     }
 }
+
 static const gs_fused_kernel sub_alpha_scalar_tensor_backward_other = {
     .name = "sub_alpha_scalar_tensor_backward_other",
     .loops = {sub_alpha_scalar_tensor_backward_other_f, sub_alpha_scalar_tensor_backward_other_d},
@@ -201,6 +211,7 @@ GS_CLONES static void mul_tensor_backward_self_f(char **args, const double *scal
         out[i] = grad[i] * other[i];
     }
 }
+
 GS_CLONES static void mul_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -212,6 +223,7 @@ GS_CLONES static void mul_tensor_backward_self_d(char **args, const double *scal
         out[i] = grad[i] * other[i];
     }
 }
+
 static const gs_fused_kernel mul_tensor_backward_self = {
     .name = "mul_tensor_backward_self",
     .loops = {mul_tensor_backward_self_f, mul_tensor_backward_self_d},
@@ -233,6 +245,7 @@ GS_CLONES static void mul_tensor_backward_other_f(char **args, const double *sca
         out[i] = grad[i] * self[i];
     }
 }
+
 GS_CLONES static void mul_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -244,6 +257,7 @@ GS_CLONES static void mul_tensor_backward_other_d(char **args, const double *sca
         out[i] = grad[i] * self[i];
     }
 }
+
 static const gs_fused_kernel mul_tensor_backward_other = {
     .name = "mul_tensor_backward_other",
     .loops = {mul_tensor_backward_other_f, mul_tensor_backward_other_d},
@@ -271,6 +285,7 @@ GS_CLONES static void mul_scalar_backward_self_f(char **args, const double *scal
         out[i] = grad[i] * other;
     }
 }
+
 GS_CLONES static void mul_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -281,6 +296,7 @@ GS_CLONES static void mul_scalar_backward_self_d(char **args, const double *scal
         out[i] = grad[i] * other;
     }
 }
+
 static const gs_fused_kernel mul_scalar_backward_self = {
     .name = "mul_scalar_backward_self",
     .loops = {mul_scalar_backward_self_f, mul_scalar_backward_self_d},
@@ -309,6 +325,7 @@ GS_CLONES static void div_tensor_tensor_backward_self_f(char **args, const doubl
         out[i] = grad[i] / other[i];
     }
 }
+
 GS_CLONES static void div_tensor_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -320,6 +337,7 @@ GS_CLONES static void div_tensor_tensor_backward_self_d(char **args, const doubl
         out[i] = grad[i] / other[i];
     }
 }
+
 static const gs_fused_kernel div_tensor_tensor_backward_self = {
     .name = "div_tensor_tensor_backward_self",
     .loops = {div_tensor_tensor_backward_self_f, div_tensor_tensor_backward_self_d},
@@ -342,6 +360,7 @@ GS_CLONES static void div_tensor_tensor_backward_other_f(char **args, const doub
         out[i] = -grad[i] * (result[i] / other[i]);
     }
 }
+
 GS_CLONES static void div_tensor_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -354,6 +373,7 @@ GS_CLONES static void div_tensor_tensor_backward_other_d(char **args, const doub
         out[i] = -grad[i] * (result[i] / other[i]);
     }
 }
+
 static const gs_fused_kernel div_tensor_tensor_backward_other = {
     .name = "div_tensor_tensor_backward_other",
     .loops = {div_tensor_tensor_backward_other_f, div_tensor_tensor_backward_other_d},
@@ -381,6 +401,7 @@ GS_CLONES static void div_tensor_scalar_backward_self_f(char **args, const doubl
         out[i] = grad[i] / other;
     }
 }
+
 GS_CLONES static void div_tensor_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -391,6 +412,7 @@ GS_CLONES static void div_tensor_scalar_backward_self_d(char **args, const doubl
         out[i] = grad[i] / other;
     }
 }
+
 static const gs_fused_kernel div_tensor_scalar_backward_self = {
     .name = "div_tensor_scalar_backward_self",
     .loops = {div_tensor_scalar_backward_self_f, div_tensor_scalar_backward_self_d},
@@ -420,6 +442,7 @@ GS_CLONES static void div_scalar_tensor_backward_other_f(char **args, const doub
         out[i] = -grad[i] * (result[i] / other[i]);
     }
 }
+
 GS_CLONES static void div_scalar_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -432,6 +455,7 @@ GS_CLONES static void div_scalar_tensor_backward_other_d(char **args, const doub
         out[i] = -grad[i] * (result[i] / other[i]);
     }
 }
+
 static const gs_fused_kernel div_scalar_tensor_backward_other = {
     .name = "div_scalar_tensor_backward_other",
     .loops = {div_scalar_tensor_backward_other_f, div_scalar_tensor_backward_other_d},
@@ -460,6 +484,7 @@ GS_CLONES static void pow_tensor_scalar_backward_self_f(char **args, const doubl
         out[i] = grad[i] * (exponent == 0.0f ? 0.0f : exponent * pow_1);
     }
 }
+
 GS_CLONES static void pow_tensor_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -472,6 +497,7 @@ GS_CLONES static void pow_tensor_scalar_backward_self_d(char **args, const doubl
         out[i] = grad[i] * (exponent == 0.0 ? 0.0 : exponent * pow_1);
     }
 }
+
 static const gs_fused_kernel pow_tensor_scalar_backward_self = {
     .name = "pow_tensor_scalar_backward_self",
     .loops = {pow_tensor_scalar_backward_self_f, pow_tensor_scalar_backward_self_d},
@@ -499,6 +525,7 @@ GS_CLONES static void neg_backward_self_f(char **args, const double *scalars, np
         out[i] = -grad[i];
     }
 }
+
 GS_CLONES static void neg_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -509,6 +536,7 @@ GS_CLONES static void neg_backward_self_d(char **args, const double *scalars, np
         out[i] = -grad[i];
     }
 }
+
 static const gs_fused_kernel neg_backward_self = {
     .name = "neg_backward_self",
     .loops = {neg_backward_self_f, neg_backward_self_d},
@@ -536,6 +564,7 @@ GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, np
         out[i] = grad[i] * (self[i] > 0.0f ? 1.0f : (self[i] < 0.0f ? -1.0f : self[i]));
     }
 }
+
 GS_CLONES static void abs_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -547,6 +576,7 @@ GS_CLONES static void abs_backward_self_d(char **args, const double *scalars, np
         out[i] = grad[i] * (self[i] > 0.0 ? 1.0 : (self[i] < 0.0 ? -1.0 : self[i]));
     }
 }
+
 static const gs_fused_kernel abs_backward_self = {
     .name = "abs_backward_self",
     .loops = {abs_backward_self_f, abs_backward_self_d},
@@ -574,6 +604,7 @@ GS_CLONES static void square_backward_self_f(char **args, const double *scalars,
         out[i] = grad[i] * (2.0f * self[i]);
     }
 }
+
 GS_CLONES static void square_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -585,6 +616,7 @@ GS_CLONES static void square_backward_self_d(char **args, const double *scalars,
         out[i] = grad[i] * (2.0 * self[i]);
     }
 }
+
 static const gs_fused_kernel square_backward_self = {
     .name = "square_backward_self",
     .loops = {square_backward_self_f, square_backward_self_d},
@@ -612,6 +644,7 @@ GS_CLONES static void reciprocal_backward_self_f(char **args, const double *scal
         out[i] = -grad[i] * (result[i] * result[i]);
     }
 }
+
 GS_CLONES static void reciprocal_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -623,6 +656,7 @@ GS_CLONES static void reciprocal_backward_self_d(char **args, const double *scal
         out[i] = -grad[i] * (result[i] * result[i]);
     }
 }
+
 static const gs_fused_kernel reciprocal_backward_self = {
     .name = "reciprocal_backward_self",
     .loops = {reciprocal_backward_self_f, reciprocal_backward_self_d},
@@ -651,6 +685,7 @@ GS_CLONES static void maximum_tensor_backward_self_f(char **args, const double *
         out[i] = self[i] == other[i] ? grad[i] / 2.0f : (self[i] < other[i] ? 0.0f : grad[i]);
     }
 }
+
 GS_CLONES static void maximum_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -663,6 +698,7 @@ GS_CLONES static void maximum_tensor_backward_self_d(char **args, const double *
         out[i] = self[i] == other[i] ? grad[i] / 2.0 : (self[i] < other[i] ? 0.0 : grad[i]);
     }
 }
+
 static const gs_fused_kernel maximum_tensor_backward_self = {
     .name = "maximum_tensor_backward_self",
     .loops = {maximum_tensor_backward_self_f, maximum_tensor_backward_self_d},
@@ -685,6 +721,7 @@ GS_CLONES static void maximum_tensor_backward_other_f(char **args, const double 
         out[i] = self[i] == other[i] ? grad[i] / 2.0f : (self[i] > other[i] ? 0.0f : grad[i]);
     }
 }
+
 GS_CLONES static void maximum_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -697,6 +734,7 @@ GS_CLONES static void maximum_tensor_backward_other_d(char **args, const double 
         out[i] = self[i] == other[i] ? grad[i] / 2.0 : (self[i] > other[i] ? 0.0 : grad[i]);
     }
 }
+
 static const gs_fused_kernel maximum_tensor_backward_other = {
     .name = "maximum_tensor_backward_other",
     .loops = {maximum_tensor_backward_other_f, maximum_tensor_backward_other_d},
@@ -725,6 +763,7 @@ GS_CLONES static void maximum_scalar_backward_self_f(char **args, const double *
         out[i] = self[i] == other ? grad[i] / 2.0f : (self[i] < other ? 0.0f : grad[i]);
     }
 }
+
 GS_CLONES static void maximum_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -736,6 +775,7 @@ GS_CLONES static void maximum_scalar_backward_self_d(char **args, const double *
         out[i] = self[i] == other ? grad[i] / 2.0 : (self[i] < other ? 0.0 : grad[i]);
     }
 }
+
 static const gs_fused_kernel maximum_scalar_backward_self = {
     .name = "maximum_scalar_backward_self",
     .loops = {maximum_scalar_backward_self_f, maximum_scalar_backward_self_d},
@@ -765,6 +805,7 @@ GS_CLONES static void minimum_tensor_backward_self_f(char **args, const double *
         out[i] = self[i] == other[i] ? grad[i] / 2.0f : (self[i] > other[i] ? 0.0f : grad[i]);
     }
 }
+
 GS_CLONES static void minimum_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -777,6 +818,7 @@ GS_CLONES static void minimum_tensor_backward_self_d(char **args, const double *
         out[i] = self[i] == other[i] ? grad[i] / 2.0 : (self[i] > other[i] ? 0.0 : grad[i]);
     }
 }
+
 static const gs_fused_kernel minimum_tensor_backward_self = {
     .name = "minimum_tensor_backward_self",
     .loops = {minimum_tensor_backward_self_f, minimum_tensor_backward_self_d},
@@ -799,6 +841,7 @@ GS_CLONES static void minimum_tensor_backward_other_f(char **args, const double 
         out[i] = self[i] == other[i] ? grad[i] / 2.0f : (self[i] < other[i] ? 0.0f : grad[i]);
     }
 }
+
 GS_CLONES static void minimum_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -811,6 +854,7 @@ GS_CLONES static void minimum_tensor_backward_other_d(char **args, const double 
         out[i] = self[i] == other[i] ? grad[i] / 2.0 : (self[i] < other[i] ? 0.0 : grad[i]);
     }
 }
+
 static const gs_fused_kernel minimum_tensor_backward_other = {
     .name = "minimum_tensor_backward_other",
     .loops = {minimum_tensor_backward_other_f, minimum_tensor_backward_other_d},
@@ -839,6 +883,7 @@ GS_CLONES static void minimum_scalar_backward_self_f(char **args, const double *
         out[i] = self[i] == other ? grad[i] / 2.0f : (self[i] > other ? 0.0f : grad[i]);
     }
 }
+
 GS_CLONES static void minimum_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -850,6 +895,7 @@ GS_CLONES static void minimum_scalar_backward_self_d(char **args, const double *
         out[i] = self[i] == other ? grad[i] / 2.0 : (self[i] > other ? 0.0 : grad[i]);
     }
 }
+
 static const gs_fused_kernel minimum_scalar_backward_self = {
     .name = "minimum_scalar_backward_self",
     .loops = {minimum_scalar_backward_self_f, minimum_scalar_backward_self_d},
@@ -880,6 +926,7 @@ GS_CLONES static void clamp_tensor_tensor_backward_self_f(char **args, const dou
         out[i] = self[i] >= min[i] && self[i] <= max[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_tensor_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -893,6 +940,7 @@ GS_CLONES static void clamp_tensor_tensor_backward_self_d(char **args, const dou
         out[i] = self[i] >= min[i] && self[i] <= max[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_tensor_tensor_backward_self = {
     .name = "clamp_tensor_tensor_backward_self",
     .loops = {clamp_tensor_tensor_backward_self_f, clamp_tensor_tensor_backward_self_d},
@@ -916,6 +964,7 @@ GS_CLONES static void clamp_tensor_tensor_backward_min_f(char **args, const doub
         out[i] = self[i] < min[i] && min[i] < max[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_tensor_tensor_backward_min_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -929,6 +978,7 @@ GS_CLONES static void clamp_tensor_tensor_backward_min_d(char **args, const doub
         out[i] = self[i] < min[i] && min[i] < max[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_tensor_tensor_backward_min = {
     .name = "clamp_tensor_tensor_backward_min",
     .loops = {clamp_tensor_tensor_backward_min_f, clamp_tensor_tensor_backward_min_d},
@@ -952,6 +1002,7 @@ GS_CLONES static void clamp_tensor_tensor_backward_max_f(char **args, const doub
         out[i] = self[i] > max[i] || max[i] < min[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_tensor_tensor_backward_max_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -965,6 +1016,7 @@ GS_CLONES static void clamp_tensor_tensor_backward_max_d(char **args, const doub
         out[i] = self[i] > max[i] || max[i] < min[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_tensor_tensor_backward_max = {
     .name = "clamp_tensor_tensor_backward_max",
     .loops = {clamp_tensor_tensor_backward_max_f, clamp_tensor_tensor_backward_max_d},
@@ -995,6 +1047,7 @@ GS_CLONES static void clamp_tensor_scalar_backward_self_f(char **args, const dou
         out[i] = self[i] >= min[i] && self[i] <= max ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_tensor_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1007,6 +1060,7 @@ GS_CLONES static void clamp_tensor_scalar_backward_self_d(char **args, const dou
         out[i] = self[i] >= min[i] && self[i] <= max ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_tensor_scalar_backward_self = {
     .name = "clamp_tensor_scalar_backward_self",
     .loops = {clamp_tensor_scalar_backward_self_f, clamp_tensor_scalar_backward_self_d},
@@ -1030,6 +1084,7 @@ GS_CLONES static void clamp_tensor_scalar_backward_min_f(char **args, const doub
         out[i] = self[i] < min[i] && min[i] < max ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_tensor_scalar_backward_min_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1042,6 +1097,7 @@ GS_CLONES static void clamp_tensor_scalar_backward_min_d(char **args, const doub
         out[i] = self[i] < min[i] && min[i] < max ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_tensor_scalar_backward_min = {
     .name = "clamp_tensor_scalar_backward_min",
     .loops = {clamp_tensor_scalar_backward_min_f, clamp_tensor_scalar_backward_min_d},
@@ -1072,6 +1128,7 @@ GS_CLONES static void clamp_scalar_tensor_backward_self_f(char **args, const dou
         out[i] = self[i] >= min && self[i] <= max[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_scalar_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1084,6 +1141,7 @@ GS_CLONES static void clamp_scalar_tensor_backward_self_d(char **args, const dou
         out[i] = self[i] >= min && self[i] <= max[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_scalar_tensor_backward_self = {
     .name = "clamp_scalar_tensor_backward_self",
     .loops = {clamp_scalar_tensor_backward_self_f, clamp_scalar_tensor_backward_self_d},
@@ -1107,6 +1165,7 @@ GS_CLONES static void clamp_scalar_tensor_backward_max_f(char **args, const doub
         out[i] = self[i] > max[i] || max[i] < min ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_scalar_tensor_backward_max_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1119,6 +1178,7 @@ GS_CLONES static void clamp_scalar_tensor_backward_max_d(char **args, const doub
         out[i] = self[i] > max[i] || max[i] < min ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_scalar_tensor_backward_max = {
     .name = "clamp_scalar_tensor_backward_max",
     .loops = {clamp_scalar_tensor_backward_max_f, clamp_scalar_tensor_backward_max_d},
@@ -1149,6 +1209,7 @@ GS_CLONES static void clamp_scalar_scalar_backward_self_f(char **args, const dou
         out[i] = self[i] >= min && self[i] <= max ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_scalar_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1161,6 +1222,7 @@ GS_CLONES static void clamp_scalar_scalar_backward_self_d(char **args, const dou
         out[i] = self[i] >= min && self[i] <= max ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_scalar_scalar_backward_self = {
     .name = "clamp_scalar_scalar_backward_self",
     .loops = {clamp_scalar_scalar_backward_self_f, clamp_scalar_scalar_backward_self_d},
@@ -1190,6 +1252,7 @@ GS_CLONES static void clamp_min_tensor_backward_self_f(char **args, const double
         out[i] = self[i] >= min[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_min_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1202,6 +1265,7 @@ GS_CLONES static void clamp_min_tensor_backward_self_d(char **args, const double
         out[i] = self[i] >= min[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_min_tensor_backward_self = {
     .name = "clamp_min_tensor_backward_self",
     .loops = {clamp_min_tensor_backward_self_f, clamp_min_tensor_backward_self_d},
@@ -1224,6 +1288,7 @@ GS_CLONES static void clamp_min_tensor_backward_min_f(char **args, const double 
         out[i] = self[i] < min[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_min_tensor_backward_min_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1236,6 +1301,7 @@ GS_CLONES static void clamp_min_tensor_backward_min_d(char **args, const double 
         out[i] = self[i] < min[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_min_tensor_backward_min = {
     .name = "clamp_min_tensor_backward_min",
     .loops = {clamp_min_tensor_backward_min_f, clamp_min_tensor_backward_min_d},
@@ -1264,6 +1330,7 @@ GS_CLONES static void clamp_min_scalar_backward_self_f(char **args, const double
         out[i] = self[i] >= min ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_min_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1275,6 +1342,7 @@ GS_CLONES static void clamp_min_scalar_backward_self_d(char **args, const double
         out[i] = self[i] >= min ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_min_scalar_backward_self = {
     .name = "clamp_min_scalar_backward_self",
     .loops = {clamp_min_scalar_backward_self_f, clamp_min_scalar_backward_self_d},
@@ -1304,6 +1372,7 @@ GS_CLONES static void clamp_max_tensor_backward_self_f(char **args, const double
         out[i] = self[i] <= max[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_max_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1316,6 +1385,7 @@ GS_CLONES static void clamp_max_tensor_backward_self_d(char **args, const double
         out[i] = self[i] <= max[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_max_tensor_backward_self = {
     .name = "clamp_max_tensor_backward_self",
     .loops = {clamp_max_tensor_backward_self_f, clamp_max_tensor_backward_self_d},
@@ -1338,6 +1408,7 @@ GS_CLONES static void clamp_max_tensor_backward_max_f(char **args, const double 
         out[i] = self[i] > max[i] ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_max_tensor_backward_max_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1350,6 +1421,7 @@ GS_CLONES static void clamp_max_tensor_backward_max_d(char **args, const double 
         out[i] = self[i] > max[i] ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_max_tensor_backward_max = {
     .name = "clamp_max_tensor_backward_max",
     .loops = {clamp_max_tensor_backward_max_f, clamp_max_tensor_backward_max_d},
@@ -1378,6 +1450,7 @@ GS_CLONES static void clamp_max_scalar_backward_self_f(char **args, const double
         out[i] = self[i] <= max ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void clamp_max_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1389,6 +1462,7 @@ GS_CLONES static void clamp_max_scalar_backward_self_d(char **args, const double
         out[i] = self[i] <= max ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel clamp_max_scalar_backward_self = {
     .name = "clamp_max_scalar_backward_self",
     .loops = {clamp_max_scalar_backward_self_f, clamp_max_scalar_backward_self_d},
@@ -1416,6 +1490,7 @@ GS_CLONES static void conj_physical_backward_self_f(char **args, const double *s
         out[i] = grad[i];
     }
 }
+
 GS_CLONES static void conj_physical_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -1426,6 +1501,7 @@ GS_CLONES static void conj_physical_backward_self_d(char **args, const double *s
         out[i] = grad[i];
     }
 }
+
 static const gs_fused_kernel conj_physical_backward_self = {
     .name = "conj_physical_backward_self",
     .loops = {conj_physical_backward_self_f, conj_physical_backward_self_d},
@@ -1453,6 +1529,7 @@ GS_CLONES static void add_alpha_tensor_forward_f(char **args, const double *scal
         out[i] = self[i] + alpha * other[i];
     }
 }
+
 GS_CLONES static void add_alpha_tensor_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1464,6 +1541,7 @@ GS_CLONES static void add_alpha_tensor_forward_d(char **args, const double *scal
         out[i] = self[i] + alpha * other[i];
     }
 }
+
 const gs_fused_kernel ADD_ALPHA_TENSOR_FORWARD = {
     .name = "add_alpha_tensor_forward",
     .loops = {add_alpha_tensor_forward_f, add_alpha_tensor_forward_d},
@@ -1488,6 +1566,7 @@ GS_CLONES static void add_alpha_scalar_forward_f(char **args, const double *scal
         out[i] = self[i] + alpha * other;
     }
 }
+
 GS_CLONES static void add_alpha_scalar_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1499,6 +1578,7 @@ GS_CLONES static void add_alpha_scalar_forward_d(char **args, const double *scal
         out[i] = self[i] + alpha * other;
     }
 }
+
 const gs_fused_kernel ADD_ALPHA_SCALAR_FORWARD = {
     .name = "add_alpha_scalar_forward",
     .loops = {add_alpha_scalar_forward_f, add_alpha_scalar_forward_d},
@@ -1523,6 +1603,7 @@ GS_CLONES static void sub_alpha_tensor_tensor_forward_f(char **args, const doubl
         out[i] = self[i] - alpha * other[i];
     }
 }
+
 GS_CLONES static void sub_alpha_tensor_tensor_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1534,6 +1615,7 @@ GS_CLONES static void sub_alpha_tensor_tensor_forward_d(char **args, const doubl
         out[i] = self[i] - alpha * other[i];
     }
 }
+
 const gs_fused_kernel SUB_ALPHA_TENSOR_TENSOR_FORWARD = {
     .name = "sub_alpha_tensor_tensor_forward",
     .loops = {sub_alpha_tensor_tensor_forward_f, sub_alpha_tensor_tensor_forward_d},
@@ -1558,6 +1640,7 @@ GS_CLONES static void sub_alpha_tensor_scalar_forward_f(char **args, const doubl
         out[i] = self[i] - alpha * other;
     }
 }
+
 GS_CLONES static void sub_alpha_tensor_scalar_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1569,6 +1652,7 @@ GS_CLONES static void sub_alpha_tensor_scalar_forward_d(char **args, const doubl
         out[i] = self[i] - alpha * other;
     }
 }
+
 const gs_fused_kernel SUB_ALPHA_TENSOR_SCALAR_FORWARD = {
     .name = "sub_alpha_tensor_scalar_forward",
     .loops = {sub_alpha_tensor_scalar_forward_f, sub_alpha_tensor_scalar_forward_d},
@@ -1593,6 +1677,7 @@ GS_CLONES static void sub_alpha_scalar_tensor_forward_f(char **args, const doubl
         out[i] = self - alpha * other[i];
     }
 }
+
 GS_CLONES static void sub_alpha_scalar_tensor_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *other = (const double *)args[0];
@@ -1604,6 +1689,7 @@ GS_CLONES static void sub_alpha_scalar_tensor_forward_d(char **args, const doubl
         out[i] = self - alpha * other[i];
     }
 }
+
 const gs_fused_kernel SUB_ALPHA_SCALAR_TENSOR_FORWARD = {
     .name = "sub_alpha_scalar_tensor_forward",
     .loops = {sub_alpha_scalar_tensor_forward_f, sub_alpha_scalar_tensor_forward_d},
@@ -1630,6 +1716,7 @@ GS_CLONES static void clamp_tensor_tensor_forward_f(char **args, const double *s
         out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
     }
 }
+
 GS_CLONES static void clamp_tensor_tensor_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1643,6 +1730,7 @@ GS_CLONES static void clamp_tensor_tensor_forward_d(char **args, const double *s
         out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
     }
 }
+
 const gs_fused_kernel CLAMP_TENSOR_TENSOR_FORWARD = {
     .name = "clamp_tensor_tensor_forward",
     .loops = {clamp_tensor_tensor_forward_f, clamp_tensor_tensor_forward_d},
@@ -1667,6 +1755,7 @@ GS_CLONES static void clamp_tensor_scalar_forward_f(char **args, const double *s
         out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
     }
 }
+
 GS_CLONES static void clamp_tensor_scalar_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1679,6 +1768,7 @@ GS_CLONES static void clamp_tensor_scalar_forward_d(char **args, const double *s
         out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
     }
 }
+
 const gs_fused_kernel CLAMP_TENSOR_SCALAR_FORWARD = {
     .name = "clamp_tensor_scalar_forward",
     .loops = {clamp_tensor_scalar_forward_f, clamp_tensor_scalar_forward_d},
@@ -1704,6 +1794,7 @@ GS_CLONES static void clamp_scalar_tensor_forward_f(char **args, const double *s
         out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
     }
 }
+
 GS_CLONES static void clamp_scalar_tensor_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1716,6 +1807,7 @@ GS_CLONES static void clamp_scalar_tensor_forward_d(char **args, const double *s
         out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
     }
 }
+
 const gs_fused_kernel CLAMP_SCALAR_TENSOR_FORWARD = {
     .name = "clamp_scalar_tensor_forward",
     .loops = {clamp_scalar_tensor_forward_f, clamp_scalar_tensor_forward_d},
@@ -1741,6 +1833,7 @@ GS_CLONES static void clamp_scalar_scalar_forward_f(char **args, const double *s
         out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
     }
 }
+
 GS_CLONES static void clamp_scalar_scalar_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -1753,6 +1846,7 @@ GS_CLONES static void clamp_scalar_scalar_forward_d(char **args, const double *s
         out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
     }
 }
+
 const gs_fused_kernel CLAMP_SCALAR_SCALAR_FORWARD = {
     .name = "clamp_scalar_scalar_forward",
     .loops = {clamp_scalar_scalar_forward_f, clamp_scalar_scalar_forward_d},

@@ -15,6 +15,7 @@ GS_CLONES static void where_tensor_tensor_backward_self_f(char **args, const dou
         out[i] = condition[i] != 0.0f ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void where_tensor_tensor_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -26,6 +27,7 @@ GS_CLONES static void where_tensor_tensor_backward_self_d(char **args, const dou
         out[i] = condition[i] != 0.0 ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel where_tensor_tensor_backward_self = {
     .name = "where_tensor_tensor_backward_self",
     .loops = {where_tensor_tensor_backward_self_f, where_tensor_tensor_backward_self_d},
@@ -47,6 +49,7 @@ GS_CLONES static void where_tensor_tensor_backward_other_f(char **args, const do
         out[i] = condition[i] != 0.0f ? 0.0f : grad[i];
     }
 }
+
 GS_CLONES static void where_tensor_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -58,6 +61,7 @@ GS_CLONES static void where_tensor_tensor_backward_other_d(char **args, const do
         out[i] = condition[i] != 0.0 ? 0.0 : grad[i];
     }
 }
+
 static const gs_fused_kernel where_tensor_tensor_backward_other = {
     .name = "where_tensor_tensor_backward_other",
     .loops = {where_tensor_tensor_backward_other_f, where_tensor_tensor_backward_other_d},
@@ -86,6 +90,7 @@ GS_CLONES static void where_tensor_scalar_backward_self_f(char **args, const dou
         out[i] = condition[i] != 0.0f ? grad[i] : 0.0f;
     }
 }
+
 GS_CLONES static void where_tensor_scalar_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -97,6 +102,7 @@ GS_CLONES static void where_tensor_scalar_backward_self_d(char **args, const dou
         out[i] = condition[i] != 0.0 ? grad[i] : 0.0;
     }
 }
+
 static const gs_fused_kernel where_tensor_scalar_backward_self = {
     .name = "where_tensor_scalar_backward_self",
     .loops = {where_tensor_scalar_backward_self_f, where_tensor_scalar_backward_self_d},
@@ -124,6 +130,7 @@ GS_CLONES static void where_scalar_tensor_backward_other_f(char **args, const do
         out[i] = condition[i] != 0.0f ? 0.0f : grad[i];
     }
 }
+
 GS_CLONES static void where_scalar_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -135,6 +142,7 @@ GS_CLONES static void where_scalar_tensor_backward_other_d(char **args, const do
         out[i] = condition[i] != 0.0 ? 0.0 : grad[i];
     }
 }
+
 static const gs_fused_kernel where_scalar_tensor_backward_other = {
     .name = "where_scalar_tensor_backward_other",
     .loops = {where_scalar_tensor_backward_other_f, where_scalar_tensor_backward_other_d},

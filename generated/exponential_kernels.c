@@ -15,6 +15,7 @@ GS_CLONES static void exp_backward_self_f(char **args, const double *scalars, np
         out[i] = grad[i] * result[i];
     }
 }
+
 GS_CLONES static void exp_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -26,6 +27,7 @@ GS_CLONES static void exp_backward_self_d(char **args, const double *scalars, np
         out[i] = grad[i] * result[i];
     }
 }
+
 static const gs_fused_kernel exp_backward_self = {
     .name = "exp_backward_self",
     .loops = {exp_backward_self_f, exp_backward_self_d},
@@ -53,6 +55,7 @@ GS_CLONES static void expm1_backward_self_f(char **args, const double *scalars, 
         out[i] = grad[i] * (result[i] + 1.0f);
     }
 }
+
 GS_CLONES static void expm1_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -64,6 +67,7 @@ GS_CLONES static void expm1_backward_self_d(char **args, const double *scalars, 
         out[i] = grad[i] * (result[i] + 1.0);
     }
 }
+
 static const gs_fused_kernel expm1_backward_self = {
     .name = "expm1_backward_self",
     .loops = {expm1_backward_self_f, expm1_backward_self_d},
@@ -91,6 +95,7 @@ GS_CLONES static void log_backward_self_f(char **args, const double *scalars, np
         out[i] = grad[i] / self[i];
     }
 }
+
 GS_CLONES static void log_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -102,6 +107,7 @@ GS_CLONES static void log_backward_self_d(char **args, const double *scalars, np
         out[i] = grad[i] / self[i];
     }
 }
+
 static const gs_fused_kernel log_backward_self = {
     .name = "log_backward_self",
     .loops = {log_backward_self_f, log_backward_self_d},
@@ -129,6 +135,7 @@ GS_CLONES static void log1p_backward_self_f(char **args, const double *scalars, 
         out[i] = grad[i] / (self[i] + 1.0f);
     }
 }
+
 GS_CLONES static void log1p_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -140,6 +147,7 @@ GS_CLONES static void log1p_backward_self_d(char **args, const double *scalars, 
         out[i] = grad[i] / (self[i] + 1.0);
     }
 }
+
 static const gs_fused_kernel log1p_backward_self = {
     .name = "log1p_backward_self",
     .loops = {log1p_backward_self_f, log1p_backward_self_d},
@@ -167,6 +175,7 @@ GS_CLONES static void sqrt_backward_self_f(char **args, const double *scalars, n
         out[i] = grad[i] / (2.0f * result[i]);
     }
 }
+
 GS_CLONES static void sqrt_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -178,6 +187,7 @@ GS_CLONES static void sqrt_backward_self_d(char **args, const double *scalars, n
         out[i] = grad[i] / (2.0 * result[i]);
     }
 }
+
 static const gs_fused_kernel sqrt_backward_self = {
     .name = "sqrt_backward_self",
     .loops = {sqrt_backward_self_f, sqrt_backward_self_d},
@@ -205,6 +215,7 @@ GS_CLONES static void rsqrt_backward_self_f(char **args, const double *scalars, 
         out[i] = -0.5f * grad[i] * (result[i] * result[i] * result[i]);
     }
 }
+
 GS_CLONES static void rsqrt_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -216,6 +227,7 @@ GS_CLONES static void rsqrt_backward_self_d(char **args, const double *scalars, 
         out[i] = -0.5 * grad[i] * (result[i] * result[i] * result[i]);
     }
 }
+
 static const gs_fused_kernel rsqrt_backward_self = {
     .name = "rsqrt_backward_self",
     .loops = {rsqrt_backward_self_f, rsqrt_backward_self_d},
@@ -243,6 +255,7 @@ GS_CLONES static void erf_backward_self_f(char **args, const double *scalars, np
         out[i] = grad[i] * (1.1283791670955126f * expf(-self[i] * self[i]));
     }
 }
+
 GS_CLONES static void erf_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -254,6 +267,7 @@ GS_CLONES static void erf_backward_self_d(char **args, const double *scalars, np
         out[i] = grad[i] * (1.1283791670955126 * exp(-self[i] * self[i]));
     }
 }
+
 static const gs_fused_kernel erf_backward_self = {
     .name = "erf_backward_self",
     .loops = {erf_backward_self_f, erf_backward_self_d},
@@ -280,6 +294,7 @@ GS_CLONES static void rsqrt_forward_f(char **args, const double *scalars, npy_in
         out[i] = 1.0f / sqrtf(self[i]);
     }
 }
+
 GS_CLONES static void rsqrt_forward_d(char **args, const double *scalars, npy_intp n)
 {
     const double *self = (const double *)args[0];
@@ -290,6 +305,7 @@ GS_CLONES static void rsqrt_forward_d(char **args, const double *scalars, npy_in
         out[i] = 1.0 / sqrt(self[i]);
     }
 }
+
 const gs_fused_kernel RSQRT_FORWARD = {
     .name = "rsqrt_forward",
     .loops = {rsqrt_forward_f, rsqrt_forward_d},

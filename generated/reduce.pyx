@@ -1144,7 +1144,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     return op_maximum_tensor(self, other)
 
-MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices", ), __name__)
+MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
 cdef object call_max(object self):
     self = check_tensor(self, "max", "input", 1)
@@ -1323,7 +1323,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     return op_minimum_tensor(self, other)
 
-MinDimResult = return_type("min", "MinDimResult", ("values", "indices", ), __name__)
+MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
 cdef object call_min(object self):
     self = check_tensor(self, "min", "input", 1)

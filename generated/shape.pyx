@@ -886,7 +886,7 @@ cdef TensorBase op_cat(list tensors, object dim):
         node = CatBackward0.__new__(CatBackward0)
         node.init(<int>len(tensors), 0, 2)
         collect_edge_list(node, 0, tensors)
-        set_value(node, 0, shape_of(tensors))
+        set_value(node, 0, [shape_of(t) for t in tensors])
         set_value(node, 1, dim)
         set_history(result, node)
     return result

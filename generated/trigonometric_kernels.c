@@ -15,6 +15,7 @@ GS_CLONES static void sin_backward_self_f(char **args, const double *scalars, np
         out[i] = grad[i] * cosf(self[i]);
     }
 }
+
 GS_CLONES static void sin_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -26,6 +27,7 @@ GS_CLONES static void sin_backward_self_d(char **args, const double *scalars, np
         out[i] = grad[i] * cos(self[i]);
     }
 }
+
 static const gs_fused_kernel sin_backward_self = {
     .name = "sin_backward_self",
     .loops = {sin_backward_self_f, sin_backward_self_d},
@@ -53,6 +55,7 @@ GS_CLONES static void cos_backward_self_f(char **args, const double *scalars, np
         out[i] = -grad[i] * sinf(self[i]);
     }
 }
+
 GS_CLONES static void cos_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -64,6 +67,7 @@ GS_CLONES static void cos_backward_self_d(char **args, const double *scalars, np
         out[i] = -grad[i] * sin(self[i]);
     }
 }
+
 static const gs_fused_kernel cos_backward_self = {
     .name = "cos_backward_self",
     .loops = {cos_backward_self_f, cos_backward_self_d},
@@ -91,6 +95,7 @@ GS_CLONES static void tan_backward_self_f(char **args, const double *scalars, np
         out[i] = grad[i] * (1.0f + result[i] * result[i]);
     }
 }
+
 GS_CLONES static void tan_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -102,6 +107,7 @@ GS_CLONES static void tan_backward_self_d(char **args, const double *scalars, np
         out[i] = grad[i] * (1.0 + result[i] * result[i]);
     }
 }
+
 static const gs_fused_kernel tan_backward_self = {
     .name = "tan_backward_self",
     .loops = {tan_backward_self_f, tan_backward_self_d},
@@ -129,6 +135,7 @@ GS_CLONES static void sinh_backward_self_f(char **args, const double *scalars, n
         out[i] = grad[i] * coshf(self[i]);
     }
 }
+
 GS_CLONES static void sinh_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -140,6 +147,7 @@ GS_CLONES static void sinh_backward_self_d(char **args, const double *scalars, n
         out[i] = grad[i] * cosh(self[i]);
     }
 }
+
 static const gs_fused_kernel sinh_backward_self = {
     .name = "sinh_backward_self",
     .loops = {sinh_backward_self_f, sinh_backward_self_d},
@@ -167,6 +175,7 @@ GS_CLONES static void cosh_backward_self_f(char **args, const double *scalars, n
         out[i] = grad[i] * sinhf(self[i]);
     }
 }
+
 GS_CLONES static void cosh_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -178,6 +187,7 @@ GS_CLONES static void cosh_backward_self_d(char **args, const double *scalars, n
         out[i] = grad[i] * sinh(self[i]);
     }
 }
+
 static const gs_fused_kernel cosh_backward_self = {
     .name = "cosh_backward_self",
     .loops = {cosh_backward_self_f, cosh_backward_self_d},
@@ -205,6 +215,7 @@ GS_CLONES static void tanh_backward_self_f(char **args, const double *scalars, n
         out[i] = grad[i] * (1.0f - result[i] * result[i]);
     }
 }
+
 GS_CLONES static void tanh_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
@@ -216,6 +227,7 @@ GS_CLONES static void tanh_backward_self_d(char **args, const double *scalars, n
         out[i] = grad[i] * (1.0 - result[i] * result[i]);
     }
 }
+
 static const gs_fused_kernel tanh_backward_self = {
     .name = "tanh_backward_self",
     .loops = {tanh_backward_self_f, tanh_backward_self_d},

@@ -1,0 +1,179 @@
+# ---- addcmul(Tensor self, Tensor tensor1, Tensor|Scalar tensor2, *, Scalar value=1) -> Tensor
+
+cdef class AddcmulBackward0(Node):
+    """Backward of ``addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase tensor1, tensor2
+        cdef object value
+        if self.wants(0):    # self: grad
+            give(grad_inputs, 0, grad)
+        if self.wants(1):    # tensor1: grad * conj(tensor2 * value)
+            tensor2 = unpack(self, 1)
+            value = value_of(self, 0)
+            give(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
+        if self.wants(2):    # tensor2: grad * conj(tensor1 * value)
+            tensor1 = unpack(self, 0)
+            value = value_of(self, 0)
+            give(grad_inputs, 2, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
+        return 0
+
+    cpdef str name(self):
+        return "AddcmulBackward0"
+
+    @property
+    def _saved_tensor1(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_tensor2(self):
+        return saved_attribute(self, 1)
+
+    @property
+    def _saved_value(self):
+        return value_of(self, 0)
+
+cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
+    cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
+    cdef AddcmulBackward0 node
+    if requires_grad_3(self, tensor1, tensor2):
+        node = AddcmulBackward0.__new__(AddcmulBackward0)
+        node.init(3, 2, 1)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, tensor1)
+        collect_edge(node, 2, tensor2)
+        if node.edges[2].node != NULL:
+            save_input(node, 0, tensor1)
+        if node.edges[1].node != NULL:
+            save_input(node, 1, tensor2)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            set_value(node, 0, value)
+        set_history(result, node)
+    return result
+
+cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
+    check_inplace("addcmul_", self)
+    cdef AddcmulBackward0 node = None
+    if requires_grad_3(self, tensor1, tensor2):
+        node = AddcmulBackward0.__new__(AddcmulBackward0)
+        node.init(3, 2, 1)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, tensor1)
+        collect_edge(node, 2, tensor2)
+        if node.edges[2].node != NULL:
+            save_input(node, 0, tensor1)
+        if node.edges[1].node != NULL:
+            save_input(node, 1, tensor2)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            set_value(node, 0, value)
+    write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * array_of(tensor2))
+    finish_inplace(self, node)
+    return self
+
+cdef class AddcmulScalarBackward0(Node):
+    """Backward of ``addcmul(Tensor self, Tensor tensor1, Scalar tensor2, *, Scalar value=1) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object tensor2, value
+        if self.wants(0):    # self: grad
+            give(grad_inputs, 0, grad)
+        if self.wants(1):    # tensor1: grad * conj(tensor2 * value)
+            tensor2 = value_of(self, 0)
+            value = value_of(self, 1)
+            give(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))
+        return 0
+
+    cpdef str name(self):
+        return "AddcmulBackward0"
+
+    @property
+    def _saved_tensor2(self):
+        return value_of(self, 0)
+
+    @property
+    def _saved_value(self):
+        return value_of(self, 1)
+
+cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
+    cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * tensor2)
+    cdef AddcmulScalarBackward0 node
+    if requires_grad_2(self, tensor1):
+        node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
+        node.init(2, 0, 2)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, tensor1)
+        if node.edges[1].node != NULL:
+            set_value(node, 0, tensor2)
+            set_value(node, 1, value)
+        set_history(result, node)
+    return result
+
+cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
+    check_inplace("addcmul_", self)
+    cdef AddcmulScalarBackward0 node = None
+    if requires_grad_2(self, tensor1):
+        node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
+        node.init(2, 0, 2)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, tensor1)
+        if node.edges[1].node != NULL:
+            set_value(node, 0, tensor2)
+            set_value(node, 1, value)
+    write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * tensor2)
+    finish_inplace(self, node)
+    return self
+
+cdef object call_addcmul(object self, object tensor1, object tensor2, object value):
+    self = check_tensor(self, "addcmul", "input", 1)
+    tensor1 = check_tensor(tensor1, "addcmul", "tensor1", 2)
+    tensor2 = as_operand(tensor2, "addcmul", "tensor2", 3)
+    value = as_number(value, "addcmul", "value", 4)
+    if is_tensor(tensor2):
+        return op_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
+    return op_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
+
+cdef object call_addcmul_(object self, object tensor1, object tensor2, object value):
+    self = check_tensor(self, "addcmul_", "input", 1)
+    tensor1 = check_tensor(tensor1, "addcmul_", "tensor1", 2)
+    tensor2 = as_operand(tensor2, "addcmul_", "tensor2", 3)
+    value = as_number(value, "addcmul_", "value", 4)
+    if is_tensor(tensor2):
+        return inplace_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
+    return inplace_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
+
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+    """The first tensor plus the product of the others.
+
+    ``addcmul(Tensor self, Tensor tensor1, Tensor|Scalar tensor2, *, Scalar value=1) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    tensor1 : Tensor
+    tensor2 : Tensor or number
+    value : number, default 1
+    out : Tensor, optional
+        Receives the result.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    RuntimeError
+        If the shapes do not fit together.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad
+        tensor1: grad * conj(tensor2 * value)
+        tensor2: grad * conj(tensor1 * value)
+    """
+    return give_out("addcmul", out, call_addcmul(input, tensor1, tensor2, value))

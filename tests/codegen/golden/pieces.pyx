@@ -1,0 +1,143 @@
+# ---- pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]
+
+cdef class PiecesBackward0(Node):
+    """Backward of ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef int i
+        cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
+        cdef object dim
+        # self: cat(grads, dim)
+        dim = value_of(self, 0)
+        give(grad_inputs, 0, op_cat(gradients, dim))
+        return 0
+
+    cpdef str name(self):
+        return "PiecesBackward0"
+
+    @property
+    def _saved_dim(self):
+        return value_of(self, 0)
+
+cdef list op_pieces(TensorBase self, object dim):
+    cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
+    cdef PiecesBackward0 node
+    if requires_grad_1(self):
+        node = PiecesBackward0.__new__(PiecesBackward0)
+        node.init(1, 0, 1)
+        collect_edge(node, 0, self)
+        set_value(node, 0, dim)
+        set_history_list(result, node)
+    return result
+
+cdef object call_pieces(object self, object dim):
+    self = check_tensor(self, "pieces", "input", 1)
+    dim = as_int(dim, "pieces", "dim", 2)
+    return tuple(op_pieces(<TensorBase>self, dim))
+
+def pieces(input, dim=0, *, axis=None):
+    """Slices along a dimension.
+
+    ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int, default 0
+        Dimension to work along; negative ones count from the end.
+    axis : int, optional
+        Another name of `dim`.
+
+    Returns
+    -------
+    tuple of Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: cat(grads, dim)
+    """
+    if axis is not None:
+        dim = axis
+    return call_pieces(input, dim)
+
+
+# ---- join(Tensor[] tensors, int dim=0) -> Tensor
+
+cdef class JoinBackward0(Node):
+    """Backward of ``join(Tensor[] tensors, int dim=0) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object tensors_shape, dim
+        # tensors: cat_backward(grad, tensors.shape, dim)
+        tensors_shape = value_of(self, 0)
+        dim = value_of(self, 1)
+        give_list(grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
+        return 0
+
+    cpdef str name(self):
+        return "JoinBackward0"
+
+    @property
+    def _saved_tensors_shape(self):
+        return value_of(self, 0)
+
+    @property
+    def _saved_dim(self):
+        return value_of(self, 1)
+
+cdef TensorBase op_join(list tensors, object dim):
+    cdef TensorBase result = wrap(np.concatenate(arrays_of(tensors), dim))
+    cdef JoinBackward0 node
+    if requires_grad_list(tensors):
+        node = JoinBackward0.__new__(JoinBackward0)
+        node.init(<int>len(tensors), 0, 2)
+        collect_edge_list(node, 0, tensors)
+        set_value(node, 0, [shape_of(t) for t in tensors])
+        set_value(node, 1, dim)
+        set_history(result, node)
+    return result
+
+cdef object call_join(object tensors, object dim):
+    tensors = as_tensor_list(tensors, "join", "tensors", 1)
+    dim = as_int(dim, "join", "dim", 2)
+    return op_join(tensors, dim)
+
+def join(tensors, dim=0, *, axis=None):
+    """The tensors one after the other.
+
+    ``join(Tensor[] tensors, int dim=0) -> Tensor``
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+    dim : int, default 0
+        Dimension to work along; negative ones count from the end.
+    axis : int, optional
+        Another name of `dim`.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        tensors: cat_backward(grad, tensors.shape, dim)
+    """
+    if axis is not None:
+        dim = axis
+    return call_join(tensors, dim)

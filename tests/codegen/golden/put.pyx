@@ -1,0 +1,57 @@
+# ---- put_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
+
+cdef class PutBackward0(Node):
+    """Backward of ``put_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        if self.wants(0):    # self: grad * 0
+            give(grad_inputs, 0, op_mul_scalar(grad, 0))
+        if self.wants(1):    # value: grad
+            give(grad_inputs, 1, grad)
+        return 0
+
+    cpdef str name(self):
+        return "PutBackward0"
+
+cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
+    check_inplace("put_", self)
+    cdef PutBackward0 node = None
+    if requires_grad_2(self, value):
+        node = PutBackward0.__new__(PutBackward0)
+        node.init(2, 0, 0)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, value)
+    write_values("put_", self, np.asarray(array_of(value)))
+    finish_inplace(self, node)
+    return self
+
+cdef class PutScalarBackward0(Node):
+    """Backward of ``put_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        # self: grad * 0
+        give(grad_inputs, 0, op_mul_scalar(grad, 0))
+        return 0
+
+    cpdef str name(self):
+        return "PutBackward0"
+
+cdef TensorBase op_put__scalar(TensorBase self, object value):
+    check_inplace("put_", self)
+    cdef PutScalarBackward0 node = None
+    if requires_grad_1(self):
+        node = PutScalarBackward0.__new__(PutScalarBackward0)
+        node.init(1, 0, 0)
+        collect_edge(node, 0, self)
+    write_values("put_", self, np.asarray(value))
+    finish_inplace(self, node)
+    return self
+
+cdef object call_put_(object self, object value):
+    self = check_tensor(self, "put_", "input", 1)
+    value = as_operand(value, "put_", "value", 2)
+    if is_tensor(value):
+        return op_put__tensor(<TensorBase>self, <TensorBase>value)
+    return op_put__scalar(<TensorBase>self, value)

@@ -1,0 +1,91 @@
+# ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+
+cdef class SoftplusBackward0(Node):
+    """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SOFTPLUS_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_
+        cdef object beta, threshold
+        # self: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
+        self_ = unpack(self, 0)
+        beta = value_of(self, 0)
+        threshold = value_of(self, 1)
+        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self_, beta), threshold), grad, op_mul_tensor(op_mul_scalar(grad, beta), op_exp(op_mul_scalar(self_, beta)))))
+        return 0
+
+    cpdef str name(self):
+        return "SoftplusBackward0"
+
+    @property
+    def _saved_self(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_beta(self):
+        return value_of(self, 0)
+
+    @property
+    def _saved_threshold(self):
+        return value_of(self, 1)
+
+cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
+    cdef bint recording = swap_grad_mode(False)
+    try:
+        self = as_floating(self)
+        return op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self, op_sub_tensor_scalar(op_exp(op_mul_scalar(self, beta)), 1))
+    finally:
+        swap_grad_mode(recording)
+
+cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    if result is None:
+        result = softplus_by_ops(self, beta, threshold)
+    cdef SoftplusBackward0 node
+    if requires_grad_1(self):
+        node = SoftplusBackward0.__new__(SoftplusBackward0)
+        node.init(1, 1, 2)
+        collect_edge(node, 0, self)
+        save_input(node, 0, self)
+        set_value(node, 0, beta)
+        set_value(node, 1, threshold)
+        set_history(result, node)
+    return result
+
+cdef object call_softplus(object self, object beta, object threshold):
+    self = check_tensor(self, "softplus", "input", 1)
+    beta = as_number(beta, "softplus", "beta", 2)
+    threshold = as_number(threshold, "softplus", "threshold", 3)
+    return op_softplus(<TensorBase>self, beta, threshold)
+
+def softplus(input, beta=1, threshold=20):
+    """Not quite softplus.
+
+    ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    beta : number, default 1
+    threshold : number, default 20
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
+    """
+    return call_softplus(input, beta, threshold)

@@ -1,0 +1,81 @@
+# ---- tanh(Tensor self) -> Tensor
+
+cdef class TanhBackward0(Node):
+    """Backward of ``tanh(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, TANH_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result
+        # self: grad * conj(1 - result * result)
+        result = unpack(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result)))))
+        return 0
+
+    cpdef str name(self):
+        return "TanhBackward0"
+
+    @property
+    def _saved_result(self):
+        return saved_attribute(self, 0)
+
+cdef TensorBase op_tanh(TensorBase self):
+    cdef TensorBase result = wrap_owned(unary(TANH, self.array))
+    cdef TanhBackward0 node
+    if requires_grad_1(self):
+        node = TanhBackward0.__new__(TanhBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    return result
+
+cdef TensorBase inplace_tanh(TensorBase self):
+    check_inplace("tanh_", self)
+    cdef TanhBackward0 node = None
+    if requires_grad_1(self):
+        node = TanhBackward0.__new__(TanhBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+    unary_into(TANH, self.array, self.array)
+    finish_inplace(self, node)
+    if node is not None:
+        save_output(node, 0, self)
+    return self
+
+cdef object call_tanh(object self):
+    self = check_tensor(self, "tanh", "input", 1)
+    return op_tanh(<TensorBase>self)
+
+cdef object call_tanh_(object self):
+    self = check_tensor(self, "tanh_", "input", 1)
+    return inplace_tanh(<TensorBase>self)
+
+def tanh(input, *, out=None):
+    """Hyperbolic tangent of each element.
+
+    ``tanh(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    out : Tensor, optional
+        Receives the result.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * conj(1 - result * result)
+    """
+    return give_out("tanh", out, call_tanh(input))

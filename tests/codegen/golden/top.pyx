@@ -1,0 +1,158 @@
+# ---- top(Tensor self) -> Tensor
+
+cdef class TopBackward0(Node):
+    """Backward of ``top(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, result
+        # self: grad * where(self > result - 1, self, 0)
+        self_ = unpack(self, 0)
+        result = unpack(self, 1)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self_, op_sub_tensor_scalar(result, 1)), self_, 0)))
+        return 0
+
+    cpdef str name(self):
+        return "TopBackward0"
+
+    @property
+    def _saved_self(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_result(self):
+        return saved_attribute(self, 1)
+
+cdef TensorBase op_top(TensorBase self):
+    cdef TensorBase result = wrap(np.max(array_of(self)))
+    cdef TopBackward0 node
+    if requires_grad_1(self):
+        node = TopBackward0.__new__(TopBackward0)
+        node.init(1, 2, 0)
+        collect_edge(node, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    return result
+
+
+# ---- top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+
+cdef class TopBackward1(Node):
+    """Backward of ``top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
+        cdef TensorBase indices
+        cdef object self_shape
+        # self: grad_values.expand(self.shape) * indices
+        indices = unpack(self, 0)
+        self_shape = value_of(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(op_expand(grad_values, self_shape), indices))
+        return 0
+
+    cpdef str name(self):
+        return "TopBackward1"
+
+    @property
+    def _saved_indices(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_self_shape(self):
+        return value_of(self, 0)
+
+cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
+    cdef TensorBase values, indices
+    values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
+    values = wrap(values_array)
+    indices = wrap(indices_array)
+    cdef TopBackward1 node
+    if requires_grad_1(self):
+        node = TopBackward1.__new__(TopBackward1)
+        node.init(1, 1, 1)
+        collect_edge(node, 0, self)
+        set_value(node, 0, shape_of(self))
+        set_history_list([values, None], node)
+        save_output(node, 0, indices)
+    return (values, indices)
+
+
+# ---- top.other(Tensor self, Tensor other) -> Tensor
+
+cdef TensorBase op_top_other(TensorBase self, TensorBase other):
+    return op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
+
+TopDimResult = return_type("top", "TopDimResult", ("values", "indices"), __name__)
+
+cdef object call_top(object self):
+    self = check_tensor(self, "top", "input", 1)
+    return op_top(<TensorBase>self)
+
+cdef object call_top_dim(object self, object dim, object keepdim):
+    self = check_tensor(self, "top", "input", 1)
+    dim = as_int(dim, "top", "dim", 2)
+    keepdim = as_bool(keepdim, "top", "keepdim", 3)
+    return TopDimResult._make(op_top_dim(<TensorBase>self, dim, keepdim))
+
+cdef object call_top_other(object self, object other):
+    self = check_tensor(self, "top", "input", 1)
+    other = check_tensor(other, "top", "other", 2)
+    return op_top_other(<TensorBase>self, <TensorBase>other)
+
+cdef Overloads TOP_OVERLOADS = Overloads("top", (
+    Overload("(Tensor input)", (
+        ("input", "Tensor", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("keepdim", "bool", False, False),
+    )),
+    Overload("(Tensor input, Tensor other)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
+    )),
+))
+
+cdef object bind_top(tuple args, dict kwargs):
+    if len(args) == 1 and not kwargs:
+        return call_top(args[0])
+    if len(args) == 3 and not kwargs:
+        return call_top_dim(args[0], args[1], args[2])
+    cdef int choice = 0
+    cdef tuple found = TOP_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input)
+        return call_top(found[0])
+    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
+        return call_top_dim(found[0], found[1], found[2])
+    return call_top_other(found[0], found[1])
+
+def top(*args, **kwargs):
+    """The greatest element.
+
+    The greatest elements along a dimension.
+
+    The greater of two elements.
+
+    ``top(Tensor self) -> Tensor``
+    ``top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
+    ``top.other(Tensor self, Tensor other) -> Tensor``
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * where(self > result - 1, self, 0)
+        input: grad_values.expand(self.shape) * indices
+    """
+    return bind_top(args, kwargs)
