@@ -1,0 +1,88 @@
+/* The text of gemv.c for one type: REAL is the type, NAME(x) adds its suffix. */
+
+#define LANES 32
+
+GS_INLINE REAL
+NAME(sum_lanes)(REAL *lanes)
+{
+    for (int width = LANES / 2; width >= 1; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            lanes[k] += lanes[k + width];
+        }
+    }
+    return lanes[0];
+}
+
+GS_INLINE REAL
+NAME(dot_row)(const REAL *a, const REAL *x, npy_intp n)
+{
+    REAL lanes[LANES] = {0};
+    REAL rest = 0;
+    npy_intp i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (int k = 0; k < LANES; k++) {
+            lanes[k] += a[i + k] * x[i + k];
+        }
+    }
+    for (; i < n; i++) {
+        rest += a[i] * x[i];
+    }
+    return NAME(sum_lanes)(lanes) + rest;
+}
+
+GS_CLONES static void
+NAME(matrix_vector)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    for (npy_intp row = first; row < last; row++) {
+        ((REAL *)j->out)[row] = NAME(dot_row)((const REAL *)j->matrix + row * j->step, j->x, j->columns);
+    }
+}
+
+/* Columns first..last, a tile at a time and four rows in one pass. */
+GS_CLONES static void
+NAME(vector_matrix)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    const REAL *x = j->x;
+    for (npy_intp start = first; start < last; start += COLUMNS) {
+        npy_intp n = last - start < COLUMNS ? last - start : COLUMNS;
+        const REAL *matrix = (const REAL *)j->matrix + start;
+        REAL *out = (REAL *)j->out + start;
+        npy_intp row = 0;
+        memset(out, 0, sizeof(REAL) * (size_t)n);
+        for (; row + 4 <= j->rows; row += 4) {
+            const REAL *a = matrix + row * j->step, *b = a + j->step, *c = b + j->step, *d = c + j->step;
+            const REAL xa = x[row], xb = x[row + 1], xc = x[row + 2], xd = x[row + 3];
+            GS_IVDEP
+            for (npy_intp i = 0; i < n; i++) {
+                out[i] += (a[i] * xa + b[i] * xb) + (c[i] * xc + d[i] * xd);
+            }
+        }
+        for (; row < j->rows; row++) {
+            const REAL *a = matrix + row * j->step;
+            const REAL xa = x[row];
+            GS_IVDEP
+            for (npy_intp i = 0; i < n; i++) {
+                out[i] += a[i] * xa;
+            }
+        }
+    }
+}
+
+GS_CLONES static void
+NAME(outer)(void *context, npy_intp first, npy_intp last)
+{
+    const job *j = context;
+    const REAL *y = j->y;
+    for (npy_intp row = first; row < last; row++) {
+        const REAL factor = ((const REAL *)j->x)[row * j->x_step];
+        REAL *out = (REAL *)j->out + row * j->columns;
+        GS_IVDEP
+        for (npy_intp i = 0; i < j->columns; i++) {
+            out[i] = factor * y[i];
+        }
+    }
+}
+
+#undef LANES
