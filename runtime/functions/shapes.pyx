@@ -16,11 +16,13 @@ cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyArray_Descr
-    PyArray_Descr *PyArray_DESCR(PyObject *)
+    ctypedef struct PyArrayObject
+    ctypedef struct PyTypeObject
+    PyArray_Descr *PyArray_DESCR(PyArrayObject *)
     PyObject *PyArray_NewFromDescr(
-        PyObject *, PyArray_Descr *, int, npy_intp *, npy_intp *, void *, int, PyObject *) except NULL
-    int PyArray_SetBaseObject(PyObject *, PyObject *) except -1
-    int PyArray_FLAGS(PyObject *) noexcept
+        PyTypeObject *, PyArray_Descr *, int, npy_intp *, npy_intp *, void *, int, PyObject *) except NULL
+    int PyArray_SetBaseObject(PyArrayObject *, PyObject *) except -1
+    int PyArray_FLAGS(PyArrayObject *) noexcept
     void Py_INCREF_descr "Py_INCREF"(PyArray_Descr *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -39,14 +41,14 @@ cdef struct Layout:
 cdef object view_at(cnp.ndarray a, Layout *layout, npy_intp offset):
     """Array of this layout over the memory of `a`, `offset` bytes after its first element."""
     cdef PyObject *owner = <PyObject *>a
-    cdef PyArray_Descr *descr = PyArray_DESCR(owner)
+    cdef PyArray_Descr *descr = PyArray_DESCR(<PyArrayObject *>a)
     cdef PyObject *view
     Py_INCREF_descr(descr)
     view = PyArray_NewFromDescr(
-        <PyObject *>cnp.ndarray, descr, layout.ndim, layout.sizes, layout.strides, cnp.PyArray_BYTES(a) + offset,
-        PyArray_FLAGS(owner) & cnp.NPY_ARRAY_WRITEABLE, NULL)
+        <PyTypeObject *>cnp.ndarray, descr, layout.ndim, layout.sizes, layout.strides, cnp.PyArray_BYTES(a) + offset,
+        PyArray_FLAGS(<PyArrayObject *>a) & cnp.NPY_ARRAY_WRITEABLE, NULL)
     Py_INCREF_pointer(owner)
-    if PyArray_SetBaseObject(view, owner) < 0:
+    if PyArray_SetBaseObject(<PyArrayObject *>view, owner) < 0:
         Py_DECREF_pointer(view)
         raise RuntimeError("a view could not be made")
     return take(view)
