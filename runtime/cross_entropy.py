@@ -54,7 +54,7 @@ def _loss_of_smoothed_classes(
     losses = ((1 - smoothing) * right + (smoothing / self.shape[dim]) * others).masked_fill(ignored, 0)
     kept = ignored.logical_not()
     if weight is not None:
-        kept = weight.detach()[classes.squeeze(dim)] * kept
+        kept = weight[classes.squeeze(dim)] * kept
     return _reduced(losses, reduction, kept.sum())
 
 
@@ -79,7 +79,7 @@ def _weighted(tensor: Tensor, weight: Tensor | None, dim: int) -> Tensor:
             f"cross_entropy(): weight should have one element for each of the {tensor.shape[dim]} classes, "
             f"but has size {list(weight.shape)}"
         )
-    return tensor * weight.detach().reshape([-1 if axis == dim else 1 for axis in range(tensor.ndim)])
+    return tensor * weight.reshape([-1 if axis == dim else 1 for axis in range(tensor.ndim)])
 
 
 def _reduced(losses: Tensor, reduction: str, divisor: Any) -> Tensor:

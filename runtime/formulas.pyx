@@ -14,7 +14,7 @@ from itertools import accumulate
 import numpy as np
 
 from gradsmith.runtime import cross_entropy, einsum
-from gradsmith.runtime.creation import zeros
+from gradsmith.runtime.creation import full_like, zeros
 from gradsmith.runtime.creation import zeros_like as zeros_of_same_size
 from gradsmith.runtime.strided import common_places, geometry_of_strides
 from gradsmith.runtime.tensor import from_array
@@ -368,6 +368,22 @@ cpdef object einsum_of_products(object equation, object operands):
 # ---- losses
 
 
+cpdef object nll_loss_backward_weight(
+    object gradient, object self, object target, object weight, object ignore, object reduction
+):
+    """Gradient of the class weights; those of a mean also divide it."""
+    dim = cross_entropy.class_dim(self.ndim)
+    ignored = target == ignore
+    classes = target.masked_fill(ignored, 0)
+    losses = -self.gather(dim, classes.unsqueeze(dim)).squeeze(dim).masked_fill(ignored, 0)
+    if reduction == "mean":
+        weights = weight.index_select(0, classes.reshape(-1)).reshape(classes.shape).masked_fill(ignored, 0)
+        total = weights.sum()
+        losses = ((losses - (weights * losses).sum() / total) / total).masked_fill(ignored, 0)
+    of_each = (gradient * losses).reshape(-1)
+    return zeros(*weight.shape, dtype=of_each.dtype).index_add(0, classes.reshape(-1), of_each)
+
+
 cpdef object mse_scale(object reduction, object shape, object target_shape):
     """Derivative of the loss by the difference of one element, divided by that difference."""
     return 2.0 / math.prod(np.broadcast_shapes(tuple(shape), tuple(target_shape))) if reduction == "mean" else 2.0
@@ -437,5 +453,6 @@ cdef object ieee(object of_real, object of_complex, object number, object otherw
 
 
 cpdef object where_number(object condition, object self, object other):
-    """`where` of a condition that is one for all elements."""
-    return self if condition else other
+    """`where` of a condition that is one for all elements: a tensor, also where a number is chosen."""
+    chosen, model = (self, other) if condition else (other, self)
+    return chosen if isinstance(chosen, TensorBase) else full_like(model, chosen)
