@@ -51,7 +51,7 @@ demo: build           ## train a network on handwritten digits
 	@$(RUN) examples/digits.py
 
 bench: build          ## speed, as ratios to NumPy (and to PyTorch when it is installed)
-	@$(RUN) benchmarks/run.py $(ARGS)
+	@$(RUN) benchmarks/speed.py $(ARGS)
 
 docs: build           ## write the pages that are made from the op table, run the examples in all of them
 	@$(RUN) docs/build.py

@@ -66,6 +66,14 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
+# Errors from GCC 14 and Clang 16 on; older compilers only warn.
+MODERN_ERRORS = [
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=implicit-function-declaration",
+]
+
+
 class BuildError(Exception):
     """Something the user has to mend; the message is printed without a traceback."""
 
@@ -375,9 +383,7 @@ class Toolchain:
         else:
             # A wrapper is as fast at -O1 as at -O3 and compiles in a third of the time.
             level = ["-O1" if extension.is_generated else "-O2", "-Wno-unused-function", "-Wno-array-bounds"]
-        if self.debug:
-            return [*level, "-g", "-UNDEBUG"]
-        return [*level, "-g0"]
+        return [*level, *MODERN_ERRORS, *(["-g", "-UNDEBUG"] if self.debug else ["-g0"])]
 
     def macros(self) -> list[tuple[str, str]]:
         switches = {f"GRADSMITH_NO_{name}": "1" for name, usable in self.features.items() if not usable}
