@@ -20,7 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
         table = load_table(options.table)
     except SpecErrors as errors:
         print(errors, file=sys.stderr)
-        print(f"{len(errors.errors)} mistakes in {options.table.name}; nothing was written.", file=sys.stderr)
+        count = len(errors.errors)
+        mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
+        print(f"{mistakes} in {options.table.name}; nothing was written.", file=sys.stderr)
         return 1
     files = render_all(table, _compiled_functions())
     return _check(options.output, files) if options.check else _write(options.output, files)

@@ -1,0 +1,120 @@
+"""From formulas to C loops."""
+
+import math
+
+import pytest
+from small_table import OPS
+
+from codegen.build import load_table
+from codegen.kernels import Kernel, Places, expect_kernel, number, power, product, reciprocal
+
+# Division and powers, which the small table lacks, and the op whose gradient is under test.
+MORE = """
+loss:
+- name: div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(true_divide)
+  self: grad
+  other: grad
+  operators: {{binary: __truediv__}}
+  samples: []
+  doc: Quotient.
+- name: pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
+  forward: ufunc(power)
+  self: grad
+  exponent: grad
+  operators: {{binary: __pow__}}
+  samples: []
+  doc: Power.
+- name: f(Tensor self, Tensor other, Scalar beta=1) -> Tensor
+  forward: array(self)
+  self: {text}
+  other: non_differentiable
+  samples: []
+  doc: Under test.
+"""
+
+
+def kernel_of(text: str) -> Kernel | None:
+    table = load_table(OPS + MORE.format(text=text))
+    backward = table.ops[-1].variants[0].backward
+    assert backward is not None
+    places = Places(inputs={"self": "GS_SAVED | 0", "other": "GS_SAVED | 1"}, scalars={"beta": 0}, gradients=("grad",))
+    return expect_kernel("k", text, backward.gradients[0].formula.expr, places, table)
+
+
+def body(text: str) -> str:
+    """The float loop: its locals and its result."""
+    kernel = kernel_of(text)
+    assert kernel is not None
+    lines = [f"{local.name} = {local.text}" for local in kernel.float_body.locals]
+    return "; ".join([*lines, kernel.float_body.result])
+
+
+@pytest.mark.parametrize(
+    ("text", "c"),
+    [
+        ("grad * (1 - self)", "grad[i] * (1.0f - self[i])"),
+        ("-grad / other", "-grad[i] / other[i]"),
+        ("grad - (self - other)", "grad[i] - (self[i] - other[i])"),
+        ("grad * conj(self)", "grad[i] * self[i]"),
+        ("grad * beta", "grad[i] * beta"),
+        ("grad * self ** 2", "grad[i] * (self[i] * self[i])"),
+        ("grad * self ** -1", "grad[i] * (1.0f / self[i])"),
+        ("grad * self ** 0.5", "grad[i] * sqrtf(self[i])"),
+        ("grad * self ** beta", "grad[i] * powf(self[i], beta)"),
+        ("where(self > 0, grad, 0)", "self[i] > 0.0f ? grad[i] : 0.0f"),
+        ("grad * (self > other)", "grad[i] * (self[i] > other[i] ? 1.0f : 0.0f)"),
+        ("grad * inf", "grad[i] * INFINITY"),
+    ],
+)
+def test_one_expression(text: str, c: str) -> None:
+    assert body(text) == c
+
+
+def test_what_occurs_twice_is_a_local() -> None:
+    assert body("grad * exp(self) * exp(self)") == "exp_1 = expf(self[i]); grad[i] * exp_1 * exp_1"
+
+
+def test_libm_is_called_before_a_selection() -> None:
+    """A call in an arm of `?:` would not be vectorised."""
+    assert body("where(self > 0, exp(self), grad)") == "exp_1 = expf(self[i]); self[i] > 0.0f ? exp_1 : grad[i]"
+
+
+def test_literals_have_the_type_of_the_loop() -> None:
+    kernel = kernel_of("grad * 0.5")
+    assert kernel is not None
+    assert (kernel.float_body.result, kernel.double_body.result) == ("grad[i] * 0.5f", "grad[i] * 0.5")
+
+
+def test_only_what_is_read_becomes_an_input() -> None:
+    kernel = kernel_of("grad * other * beta")
+    assert kernel is not None
+    assert kernel.inputs == ("grad", "other")
+    assert kernel.input_places == ("GS_GRAD | 0", "GS_SAVED | 1")
+    assert kernel.scalar_places == (0,)
+
+
+def test_what_needs_more_than_a_loop_has_none() -> None:
+    assert kernel_of("grad.expand(self.shape)") is None
+    assert kernel_of("grad * self.sum()") is None
+
+
+def test_small_powers_need_no_pow() -> None:
+    x = number(3)
+    assert power(x, number(1)) == x
+    assert power(x, number(3)) == product(x, 3)
+    assert power(x, number(-1)) == reciprocal(x)
+    assert power(x, number(2.5)).name == "pow"
+
+
+def test_nan_and_infinity_are_named() -> None:
+    assert body("grad + nan") == "grad[i] + NAN"
+    assert body("grad * -inf") in ("grad[i] * -INFINITY", "grad[i] * (-INFINITY)")
+    assert math.isnan(number(math.nan).value)
+
+
+def test_the_cost_counts_each_step_once() -> None:
+    cheap, dear = kernel_of("grad * self"), kernel_of("grad * exp(self) * exp(self)")
+    assert cheap is not None and dear is not None
+    assert cheap.cost == 1
+    assert dear.cost == 10

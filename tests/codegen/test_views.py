@@ -1,0 +1,285 @@
+"""Facts that templates are given: what is saved and when, names, calls, parameters."""
+
+import dataclasses
+
+import pytest
+from small_table import op_with, table_with
+
+from codegen.entry_views import entry_view
+from codegen.faces import Face, make_face
+from codegen.family_views import family_view
+from codegen.views import EntryView, RecordView, c_type
+
+
+def entry_of(entry: str, variant: int = 0) -> EntryView:
+    table = table_with(entry)
+    op = table.ops[-1]
+    return entry_view(op, op.variants[variant], table)
+
+
+def record_of(entry: str, variant: int = 0) -> RecordView:
+    record = entry_of(entry, variant).record
+    assert record is not None
+    return record
+
+
+def face_of(*entries: str) -> Face:
+    samples = "  samples: []\n  doc: Under test.\n"
+    table = table_with(f"\n{samples}- name: ".join(entry.strip() for entry in entries))
+    return make_face(table.by_base[table.ops[-1].base])
+
+
+MUL = """
+times(Tensor self, Tensor|Scalar other) -> Tensor
+  forward: ufunc(multiply)
+  self: grad * conj(other)
+  other: grad * conj(self)
+  variants: [function, method, inplace, out]
+"""
+
+
+# ---- declarations
+
+
+@pytest.mark.parametrize(
+    ("type_", "declared"),
+    [
+        ("Tensor", "TensorBase"),
+        ("Tensor?", "TensorBase"),
+        ("Tensor[]", "list"),
+        ("bool", "bint"),
+        ("bool?", "object"),
+        ("int", "object"),
+        ("int[]?", "object"),
+        ("Scalar", "object"),
+    ],
+)
+def test_how_arguments_are_declared(type_: str, declared: str) -> None:
+    op = op_with(f"f(Tensor self, {type_} x) -> Tensor\n  forward: array(self)\n  nondifferentiable: no")
+    assert c_type(op.signature.arguments[-1].type) == declared
+
+
+# ---- recording
+
+
+def test_a_factor_is_saved_only_for_the_other_ones_gradient() -> None:
+    record = record_of(MUL)
+    assert record.condition == "requires_grad_2(self, other)"
+    assert [(s.edges, s.items[0].value) for s in record.before] == [((1,), "self"), ((0,), "other")]
+    assert record.after == ()
+
+
+def test_a_scalar_is_kept_as_a_value_without_asking() -> None:
+    record = record_of(MUL, variant=1)
+    assert [(s.edges, s.items[0].function, s.items[0].value) for s in record.before] == [((), "set_value", "other")]
+
+
+def test_an_output_is_saved_after_it_has_its_history() -> None:
+    record = record_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(result)")
+    assert record.before == ()
+    assert [item.function for saves in record.after for item in saves.items] == ["save_output"]
+
+
+def test_in_place_the_old_value_is_copied_and_the_new_one_is_self() -> None:
+    inplace = entry_of(MUL).inplace
+    assert inplace is not None and inplace.record is not None
+    assert [s.items[0].value for s in inplace.record.before] == ["original_of(self)", "other"]
+    made = entry_of(
+        "e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(result)\n  variants: [inplace]"
+    ).inplace
+    assert made is not None and made.record is not None
+    assert [s.items[0].value for s in made.record.after] == ["self"]
+
+
+def test_a_shape_is_read_not_its_tensor() -> None:
+    record = record_of("s(Tensor self) -> Tensor\n  forward: array(np.sum(self))\n  self: grad.expand(self.shape)")
+    assert [item.value for saves in record.before for item in saves.items] == ["shape_of(self)"]
+
+
+def test_shapes_of_a_list() -> None:
+    record = record_of(
+        "j(Tensor[] tensors) -> Tensor\n  forward: array(np.stack(tensors))\n"
+        "  tensors: cat_backward(grad, tensors.shape, 0)"
+    )
+    assert record.n_edges == "<int>len(tensors)"
+    assert record.before[0].items[0].value == "[shape_of(t) for t in tensors]"
+
+
+def test_an_optional_tensor_may_be_missing() -> None:
+    record = record_of(
+        "o(Tensor self, Tensor? weight=None) -> Tensor\n  forward: array(self)\n  self: grad\n  weight: grad * self"
+    )
+    assert record.condition == "requires_grad_2(self, weight)"
+
+
+def test_many_inputs_are_asked_three_at_a_time() -> None:
+    names = ["self", "b", "c", "d"]
+    arguments = ", ".join(f"Tensor {name}" for name in names)
+    gradients = "".join(f"\n  {name}: grad" for name in names)
+    record = record_of(f"m({arguments}) -> Tensor\n  forward: array(self){gradients}")
+    assert record.condition == "requires_grad_3(self, b, c) or requires_grad_1(d)"
+
+
+# ---- the node
+
+
+def test_the_node_names_the_forward_argument_apart_from_itself() -> None:
+    node = entry_of(MUL).node
+    assert node is not None
+    assert node.tensor_locals == ("self_", "other")
+    assert [g.text for g in node.gradients] == [
+        "op_mul_tensor(grad, op_conj(other))",
+        "op_mul_tensor(grad, op_conj(self_))",
+    ]
+    assert [[load.name for load in g.loads] for g in node.gradients] == [["other"], ["self_"]]
+    assert node.fused == "TIMES_TENSOR_BACKWARD"
+
+
+def test_one_gradient_is_not_asked_for() -> None:
+    node = entry_of("n(Tensor self) -> Tensor\n  forward: ufunc(negative)\n  self: -grad").node
+    assert node is not None and not node.gradients[0].tested
+
+
+def test_passing_gradients_need_no_loop() -> None:
+    node = entry_of("c(Tensor self) -> Tensor\n  forward: array(self.copy())\n  self: grad").node
+    assert node is not None and node.fused == ""
+
+
+def test_an_index_is_checked() -> None:
+    """`shape[-1]`, compiled without bounds checks, would read anywhere."""
+    node = entry_of("s(Tensor self) -> Tensor\n  forward: array(self)\n  self: grad * self.shape[-1]").node
+    assert node is not None
+    assert node.gradients[0].text == "op_mul_scalar(grad, item_of(self_shape, -1))"
+
+
+# ---- values
+
+
+def test_ufunc_calls() -> None:
+    assert entry_of(MUL).compute.arguments == ("MULTIPLY", "self.array", "other.array")
+    scalar = entry_of(MUL, variant=1).compute
+    assert (scalar.function, scalar.arguments) == ("binary_scalar", ("MULTIPLY", "self.array", "other", "False"))
+    first = entry_of("d(Tensor|Scalar self, Tensor other) -> Tensor\n  forward: ufunc(divide)\n  self: grad\n"
+                     "  other: grad", variant=1)  # fmt: skip
+    assert first.compute.arguments == ("DIVIDE", "other.array", "self", "True")
+
+
+def test_tensors_of_an_array_expression_are_their_arrays() -> None:
+    text = "f(Tensor self, Tensor? weight, int dim) -> Tensor\n  forward: array(np.take(self, weight,  dim))\n"
+    compute = entry_of(text + "  nondifferentiable: no").compute
+    assert compute.text == "np.take(array_of(self), array_or_none(weight),  dim)"
+
+
+def test_integers_enter_a_function_of_floats_as_floats() -> None:
+    text = "s(Tensor self) -> Tensor\n  forward: pointwise({})\n  self: grad * self"
+    assert entry_of(text.format("exp(self) * self")).compute.floating == ("self",)
+    assert entry_of(text.format("self * self")).compute.floating == ()
+
+
+def test_a_composite_in_place_is_copied() -> None:
+    entry = entry_of(
+        "twice(Tensor self) -> Tensor\n  forward: composite(self + self)\n  variants: [inplace]\n  samples: []\n"
+        "  doc: Two times.\n- name: copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)\n  forward: array(src)\n"
+        "  self: grad * 0\n  src: grad"
+    )
+    assert entry.inplace is not None  # copy_ itself, the last entry
+    table = table_with(
+        "twice(Tensor self) -> Tensor\n  forward: composite(self + self)\n  variants: [inplace]\n  samples: []\n"
+        "  doc: Two times.\n- name: copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)\n  forward: array(src)\n"
+        "  self: grad * 0\n  src: grad"
+    )
+    twice = table.ops[-2]
+    made = entry_view(twice, twice.variants[0], table).inplace
+    assert made is not None and made.copy == "op_copy_"
+
+
+# ---- families
+
+
+def test_a_family_takes_what_its_formulas_call_elsewhere() -> None:
+    family = family_view("reduce", table_with(), frozenset())
+    assert {source.module: source.names for source in family.imports} == {
+        "generated.arithmetic": ("op_mul_tensor",),
+        "generated.shape": ("op_expand",),
+    }
+
+
+def test_views_are_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        entry_of(MUL).name = "other"  # type: ignore[misc]
+
+
+# ---- faces
+
+
+def test_functions_call_the_first_tensor_input() -> None:
+    face = face_of(MUL)
+    assert face.functions[0].signature == ("input", "other", "*", "out=None")
+    assert [m.name for m in face.methods] == ["times", "times_"]
+    assert face.methods[0].signature == ("other",)
+
+
+def test_unions_are_told_apart_by_what_is_a_tensor() -> None:
+    call = face_of(MUL).calls[0]
+    assert [(case.tensors, case.entry) for case in call.cases] == [
+        (("other",), "op_times_tensor"),
+        ((), "op_times_scalar"),
+    ]
+
+
+def test_numbers_alone_are_refused() -> None:
+    face = face_of("minus(Tensor|Scalar self, Tensor|Scalar other) -> Tensor\n  forward: ufunc(subtract)\n"
+                   "  self: grad\n  other: -grad")  # fmt: skip
+    assert face.calls[0].needs_tensor == "input"
+
+
+def test_dim_is_also_axis() -> None:
+    face = face_of("r(Tensor self, int dim, bool keepdim=False) -> Tensor\n  forward: array(self)\n  self: grad")
+    assert face.functions[0].signature == (
+        "input", "dim=None", "keepdim=False", "*", "axis=None", "keepdims=None",
+    )  # fmt: skip
+
+
+def test_dim_has_one_name_where_required_parameters_follow() -> None:
+    face = face_of("r(Tensor self, int dim, int index) -> Tensor\n  forward: array(self)\n  self: grad")
+    assert face.functions[0].signature == ("input", "dim", "index")
+
+
+ALL = "r(Tensor self) -> Tensor\n  forward: array(self)\n  self: grad"
+ALONG = "r.dim(Tensor self, int dim, bool keepdim=False) -> Tensor\n  forward: array(self)\n  self: grad"
+OTHER = "r.other(Tensor self, Tensor other) -> Tensor\n  forward: array(self)\n  self: grad\n  other: grad"
+
+
+def test_an_extension_is_picked_by_what_it_adds() -> None:
+    function = face_of(ALL, ALONG).functions[0]
+    assert function.extension is not None and function.extension.call == "call_r_dim"
+    assert [(added.name, added.absent) for added in function.added] == [("dim", "None"), ("keepdim", "False")]
+
+
+def test_other_overloads_are_bound_at_run_time() -> None:
+    face = face_of(ALL, ALONG, OTHER)
+    [binder] = face.binders
+    assert binder.table == "R_OVERLOADS"
+    assert [c.text for c in binder.candidates] == [
+        "(Tensor input)", "(Tensor input, int dim, bool keepdim=False)", "(Tensor input, Tensor other)",
+    ]  # fmt: skip
+    assert binder.direct == ((1, "call_r"), (3, "call_r_dim"))
+
+
+def test_reflected_operators_swap_unless_the_table_says_they_commute() -> None:
+    operators = {o.method: o.target.arguments for o in make_face(table_with().by_base["sub"]).operators}
+    assert operators == {"__sub__": ("self", "other"), "__rsub__": ("other", "self")}
+    operators = {o.method: o.target.arguments for o in make_face(table_with().by_base["mul"]).operators}
+    assert operators["__rmul__"] == ("self", "other")
+
+
+def test_a_shape_is_spread_out_in_methods() -> None:
+    face = make_face(table_with().by_base["expand"])
+    assert face.methods[0].signature == ("*size",)
+    assert face.methods[0].target.arguments == ("self", "spread(size)")
+    assert face.functions[0].signature == ("input", "size")
+
+
+def test_an_op_for_formulas_has_no_face() -> None:
+    face = face_of("hidden(Tensor self) -> Tensor\n  forward: array(self)\n  self: grad\n  variants: []")
+    assert (face.calls, face.functions, face.methods) == ((), (), ())
