@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 from code_blocks import failures_of
-from codegen.build import load_table
 from reference import ROOT, TABLE, pages
+
+from codegen.build import load_table
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

@@ -10,6 +10,7 @@ is drawn too. The exit code is 0 when the gradient is right and the accuracy is 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -229,7 +230,7 @@ def save_picture(losses: list[float], path: Path) -> None:
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
-    print(f"The loss of each step is drawn in {path}.")
+    print(f"The loss of each step is drawn in {os.path.relpath(path)}.")
 
 
 def smooth(losses: list[float], width: int = 45) -> np.ndarray:
