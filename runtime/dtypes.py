@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.runtime import array as kernels
+
 float16 = np.dtype(np.float16)
 float32 = np.dtype(np.float32)
 float64 = np.dtype(np.float64)
@@ -60,8 +62,6 @@ _KNOWN: dict[Any, np.dtype[Any]] = {
 }
 
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-
-_default_dtype = float32
 
 
 def as_dtype(value: Any, op: str) -> np.dtype[Any]:
@@ -133,7 +133,7 @@ def check_array_dtype(array: np.ndarray[Any, Any]) -> None:
 
 def get_default_dtype() -> np.dtype[Any]:
     """The floating dtype given to Python floats (float32 unless set)."""
-    return _default_dtype
+    return kernels.get_default_dtype()
 
 
 def set_default_dtype(dtype: Any) -> None:
@@ -142,18 +142,19 @@ def set_default_dtype(dtype: Any) -> None:
     Parameters
     ----------
     dtype : numpy.dtype, str or type
-        float16, float32 or float64.
+        float32 or float64.
     """
-    global _default_dtype
     dtype = as_dtype(dtype, "set_default_dtype")
-    if dtype.kind != "f":
-        raise TypeError(f"only floating-point types are supported as the default type, got {dtype.name}")
-    _default_dtype = dtype
+    if dtype not in (float32, float64):
+        raise TypeError(
+            f"only floating-point types are supported as the default type: float32 or float64, got {dtype.name}"
+        )
+    kernels.set_default_dtype(dtype)
 
 
 def default_complex_dtype() -> np.dtype[Any]:
-    """The complex dtype whose parts have the default dtype (or the narrowest there is)."""
-    return complex128 if _default_dtype == float64 else complex64
+    """The complex dtype whose parts have the default dtype."""
+    return complex128 if get_default_dtype() == float64 else complex64
 
 
 def is_floating_point(input: Any) -> bool:
@@ -230,7 +231,7 @@ def number_dtype(value: bool | int | float | complex) -> np.dtype[Any]:
         return bool_
     if isinstance(value, int):
         return int64
-    return _default_dtype if isinstance(value, float) else default_complex_dtype()
+    return get_default_dtype() if isinstance(value, float) else default_complex_dtype()
 
 
 finfo = np.finfo

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import operator
 import os
+from functools import partial
 from struct import Struct
 from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.creation import as_count, as_size, check_device, like, made
+from gradsmith.runtime.creation import allocate, as_count, as_size, check_device, like, made
 from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
 from gradsmith.runtime.tensor import TensorBase, from_array
 
@@ -174,18 +175,18 @@ def _drawn(op, draw, size, named, generator, out, dtype, device, requires_grad):
 
 def _real_or_complex(op, draw, source, shape, dtype):
     if dtype.kind == "f":
-        return np.asarray(draw(source, shape, dtype))
+        return np.asarray(allocate(op, partial(draw, source), shape, dtype))
     if dtype.kind != "c":
         raise RuntimeError(f"{op}() draws floating-point or complex numbers, not {dtype.name}; see randint()")
     part = np.dtype(f"f{dtype.itemsize // 2}")
-    array = draw(source, (*shape, 2), part).view(dtype).reshape(shape)
+    array = allocate(op, partial(draw, source), (*shape, 2), part).view(dtype).reshape(shape)
     return array if draw is _uniform else array * dtype.type(0.5**0.5)
 
 
 def _uniform(source, shape, dtype):
     if dtype.itemsize == 2:
         # A float32 below 1 may be rounded to 1; eleven bits are what a float16 holds.
-        return source.integers(0, 1 << 11, shape, np.uint16) / dtype.type(1 << 11)
+        return source.integers(0, 1 << 11, shape, np.uint16).astype(dtype) / dtype.type(1 << 11)
     return source.random(shape, dtype)
 
 
