@@ -5,8 +5,8 @@ the buffers of the nodes its edges lead to.
 
 Note [No counting of dependencies]
 Sequence numbers come from one counter and edges lead to nodes recorded earlier. Whatever can still send a gradient to
-a node therefore has a larger number and is popped first: a popped node's gradient is complete. Leaves have number 0;
-one that nobody observes takes every gradient at its arrival and is never queued.
+a node therefore has a larger number and is popped first: a popped node's gradient is complete. Accumulators have
+number 0, and a leaf that nobody observes takes every gradient at its arrival: it is never queued.
 
 Note [Scratch in nodes]
 Buffers and marks live in the node itself, valid while `Node.task` is the number of the run. A run that meets a node
@@ -22,14 +22,16 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
 from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive, sum_to
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport (
+    Edge,
     InputMetadata,
+    LEAF_EDGE,
     NODE_LEAF,
     Node,
     NodeMeta,
@@ -37,6 +39,7 @@ from gradsmith.runtime.node cimport (
     metadata_of,
     metadata_shape,
     metadata_shape_tuple,
+    set_metadata,
 )
 from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad
@@ -401,32 +404,67 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
 
 cdef uint32_t wanted_edges(GraphTask task, Node node) except? 0:
     cdef uint32_t wanted = 0
-    cdef PyObject *target
     cdef int i
     for i in range(min(<int>node.n_edges, 32)):
-        target = node.edges[i].node
-        if target != NULL and (not task.pruned or state_of(task, target) & (EXECUTE | CAPTURE)):
+        if node.edges[i].node != NULL and (not task.pruned or is_requested(task, &node.edges[i])):
             wanted |= <uint32_t>1 << i
     return wanted
 
 
+cdef bint is_requested(GraphTask task, Edge *edge) except -1:
+    """Does the edge of a pruned run lead to a requested input?"""
+    cdef PyObject *target = target_of(edge)
+    return target != NULL and state_of(task, target) & (EXECUTE | CAPTURE) != 0
+
+
+cdef PyObject *target_of(Edge *edge) noexcept:
+    """Borrowed node that an edge leads to. NULL for a leaf whose accumulator nobody holds: it was not asked for."""
+    if edge.input_nr != LEAF_EDGE:
+        return edge.node
+    return accumulator_of(<TensorBase>edge.node)
+
+
+cdef PyObject *accumulator_of(TensorBase leaf) noexcept:
+    return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator
+
+
 cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
-    """Pass every result along its edge, checked against what the receiving node expects."""
-    cdef PyObject *target
+    """Pass every result along its edge, checked against what the receiver expects."""
+    cdef Edge *edge
     cdef PyObject *grad
     cdef int i
     for i in range(node.n_edges):
-        target = node.edges[i].node
-        if target == NULL or results[i] == NULL:
-            continue
-        if task.pruned and not state_of(task, target) & (EXECUTE | CAPTURE):
+        edge = &node.edges[i]
+        if edge.node == NULL or results[i] == NULL or (task.pruned and not is_requested(task, edge)):
             continue
         grad = results[i]
         results[i] = NULL
-        if not fits(metadata_of(target, node.edges[i].input_nr), grad):
-            grad = made_to_fit(node, i, metadata_of(target, node.edges[i].input_nr), grad)
-        route(task, target, node.edges[i].input_nr, grad)
+        if edge.input_nr == LEAF_EDGE:
+            send_to_leaf(task, node, i, <TensorBase>edge.node, grad)
+            continue
+        if not fits(metadata_of(edge.node, edge.input_nr), grad):
+            grad = made_to_fit(node, i, metadata_of(edge.node, edge.input_nr), grad)
+        route(task, edge.node, edge.input_nr, grad)
     return 0
+
+
+cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyObject *grad) except -1:
+    """See node.pxd, Note [Edges to leaves]."""
+    cdef InputMetadata expected
+    cdef PyObject *accumulator
+    if not same_kind(leaf.array, (<TensorBase>grad).array):
+        memset(&expected, 0, sizeof(InputMetadata))
+        set_metadata(&expected, leaf.array)
+        try:
+            grad = made_to_fit(node, edge, &expected, grad)
+        finally:
+            PyMem_Free(expected.long_shape)
+    if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL:
+        return accumulate_grad(leaf, grad)
+    accumulator = grad_accumulator(leaf)
+    task.alive.append(<object>accumulator)
+    Py_DECREF_pointer(accumulator)
+    return route(task, accumulator, 0, grad)
 
 
 cdef int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObject *grad) except -1:
@@ -451,21 +489,25 @@ cdef bint is_observed(PyObject *accumulator) noexcept:
 cdef bint fits(InputMetadata *metadata, PyObject *grad) noexcept:
     """Same dtype and shape as the value it is the gradient of."""
     cdef PyObject *array = (<TensorBase>grad).array
-    cdef cnp.npy_intp *shape
-    cdef cnp.npy_intp *found
-    cdef int i
     if metadata.type_number < 0:
         return True
     if cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
         return False
     if cnp.PyArray_NDIM(<cnp.ndarray>array) != metadata.ndim:
         return False
-    shape = metadata_shape(metadata)
-    found = cnp.PyArray_DIMS(<cnp.ndarray>array)
-    for i in range(metadata.ndim):
-        if shape[i] != found[i]:
-            return False
-    return True
+    return memcmp(
+        metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), metadata.ndim * sizeof(cnp.npy_intp)
+    ) == 0
+
+
+cdef bint same_kind(PyObject *a, PyObject *b) noexcept:
+    """Same dtype and shape."""
+    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>a)
+    if cnp.PyArray_TYPE(<cnp.ndarray>a) != cnp.PyArray_TYPE(<cnp.ndarray>b) or ndim != cnp.PyArray_NDIM(<cnp.ndarray>b):
+        return False
+    return memcmp(
+        cnp.PyArray_DIMS(<cnp.ndarray>a), cnp.PyArray_DIMS(<cnp.ndarray>b), ndim * sizeof(cnp.npy_intp)
+    ) == 0
 
 
 cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
@@ -689,7 +731,7 @@ cdef int visit(GraphTask task, PyObject *root, list found) except -1:
         node = <PyObject *><size_t>waiting.pop()
         found.append(((<Node>node).sequence_nr, <size_t>node))
         for i in range((<Node>node).n_edges):
-            target = (<Node>node).edges[i].node
+            target = target_of(&(<Node>node).edges[i])
             if target != NULL and not state_of(task, target) & VISITED:
                 mark(task, target, VISITED)
                 waiting.append(<size_t>target)
@@ -697,11 +739,9 @@ cdef int visit(GraphTask task, PyObject *root, list found) except -1:
 
 
 cdef bint leads_to_request(GraphTask task, Node node) except -1:
-    cdef PyObject *target
     cdef int i
     for i in range(node.n_edges):
-        target = node.edges[i].node
-        if target != NULL and state_of(task, target) & (EXECUTE | CAPTURE):
+        if is_requested(task, &node.edges[i]):
             return True
     return False
 

@@ -5,8 +5,16 @@ from numpy cimport npy_intp
 from gradsmith.runtime.tensor cimport TensorBase
 
 
+# Note [Edges to leaves]
+# A gradient of a leaf goes to the leaf's AccumulateGrad. Hardly anybody ever looks at that node, so an edge to a leaf
+# holds the leaf itself, with LEAF_EDGE for the number, and the accumulator is made when it is asked for: by
+# `next_functions`, by a hook on it, by a run that has the leaf for a requested input. From then on, while somebody
+# holds it, it is what counts.
+cdef enum:
+    LEAF_EDGE = 0xFFFFFFFF
+
 cdef struct Edge:
-    PyObject *node              # owned Node the gradient goes to, NULL when none is wanted
+    PyObject *node              # owned Node the gradient goes to (or leaf Tensor), NULL when none is wanted
     uint32_t input_nr           # which of that node's incoming gradients
 
 
@@ -15,7 +23,7 @@ cdef struct Edge:
 # INPUT    `value` is an owned Tensor; `version` is its version when it was saved
 # OUTPUT   `value` is a *borrowed* Tensor whose grad_fn is this very node: an owned reference would be a cycle.
 #          The Tensor hands its array over when it dies or gets another history (saved_variable.settle_output)
-# ARRAY    `value` is the owned ndarray of such an output; STALE is set when it was changed after it was saved
+# ARRAY    `value` is the owned ndarray of such an output; `stale` counts the changes made after it was saved
 # FREED    the value was released after a backward
 cdef enum SavedKind:
     SAVED_EMPTY = 0
@@ -96,6 +104,10 @@ cdef class NodeMeta:
     cdef public list tensor_hooks, retained
     cdef public object pre_hooks, post_hooks        # tables of hooks.py
     cdef public dict metadata
+
+# The autograd side of tensors, a layer above, says here how a leaf's accumulator is made (a new reference).
+ctypedef PyObject *(*accumulator_maker)(TensorBase) except NULL
+cdef void set_accumulator_maker(accumulator_maker function) noexcept
 
 cdef NodeMeta node_meta(Node node)                          # made on first use
 

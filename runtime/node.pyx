@@ -187,6 +187,10 @@ cdef class Node:
     @property
     def next_functions(self):
         """Where gradients go: a tuple of ``(node or None, input number)``, one per differentiable input."""
+        cdef int i
+        for i in range(self.n_edges):
+            if self.edges[i].input_nr == LEAF_EDGE:
+                show_accumulator(&self.edges[i])
         return tuple([
             (None if self.edges[i].node == NULL else <object>self.edges[i].node, self.edges[i].input_nr)
             for i in range(self.n_edges)
@@ -240,6 +244,23 @@ cdef class NodeMeta:
         self.pre_hooks = new_table()
         self.post_hooks = new_table()
         self.metadata = {}
+
+
+cdef accumulator_maker accumulator_of_leaf = NULL
+
+
+cdef void set_accumulator_maker(accumulator_maker function) noexcept:
+    global accumulator_of_leaf
+    accumulator_of_leaf = function
+
+
+cdef int show_accumulator(Edge *edge) except -1:
+    """Let the edge hold the leaf's accumulator instead of the leaf; see Note [Edges to leaves]."""
+    cdef PyObject *leaf = edge.node
+    edge.node = accumulator_of_leaf(<TensorBase>leaf)
+    edge.input_nr = 0
+    Py_DECREF_pointer(leaf)
+    return 0
 
 
 cdef NodeMeta node_meta(Node node):

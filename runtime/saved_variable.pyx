@@ -56,7 +56,7 @@ cdef void settle_output(TensorBase t) noexcept:
         saved = &node.saved[i]
         if saved.kind == SAVED_OUTPUT and saved.value == <PyObject *>t:
             saved.kind = SAVED_ARRAY
-            saved.stale = version_of(t) != saved.version
+            saved.stale = min(version_of(t) - saved.version, 255)
             saved.value = t.array
             Py_INCREF_pointer(t.array)
 
@@ -99,7 +99,7 @@ cdef TensorBase unpack(Node node, int slot):
         return <TensorBase>saved.value
     if saved.kind == SAVED_ARRAY:
         if saved.stale:
-            raise changed_error(node, wrap(<object>saved.value), saved.version)
+            raise changed_error(node, revive(node, saved), saved.version)
         return revive(node, saved)
     if saved.kind == SAVED_FREED:
         raise freed_error(node)
@@ -109,7 +109,7 @@ cdef TensorBase unpack(Node node, int slot):
 cdef TensorBase revive(Node node, SavedVariable *saved):
     """Tensor around a kept array, with the history of the output it once was when that matters."""
     cdef TensorBase t = wrap(<object>saved.value)
-    t.own_version = saved.version
+    t.own_version = saved.version + saved.stale
     if grad_enabled():
         Py_INCREF(node)
         t.grad_fn = <PyObject *>node

@@ -14,11 +14,13 @@ from gradsmith.runtime.accumulate_grad cimport make_accumulator
 from gradsmith.runtime.copy_slices cimport make_copy_slices, make_view_node
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport (
+    LEAF_EDGE,
     NODE_TRACKED,
     Node,
     metadata_of,
     node_meta,
     release_reference,
+    set_accumulator_maker,
     set_metadata,
     track,
 )
@@ -82,15 +84,27 @@ cdef int collect_edge(Node node, int edge, TensorBase t) except -1:
     target = t.grad_fn
     if t.flags & IS_VIEW:
         target = current_grad_fn(t)
-    if target != NULL:
-        Py_INCREF_pointer(target)
-    elif t.flags & REQUIRES_GRAD:
-        target = grad_accumulator(t)
-    else:
-        return 0
+    if target == NULL:
+        return collect_leaf(node, edge, t)
+    Py_INCREF_pointer(target)
     node.edges[edge].node = target
     node.edges[edge].input_nr = t.output_nr
     if (<Node>target).flags & NODE_TRACKED:
+        track(node)
+    return 0
+
+
+cdef int collect_leaf(Node node, int edge, TensorBase t) except -1:
+    """See node.pxd, Note [Edges to leaves]."""
+    if not t.flags & REQUIRES_GRAD:
+        return 0
+    if t.meta is not None and (<TensorMeta>t.meta).accumulator != NULL:
+        node.edges[edge].node = grad_accumulator(t)
+    else:
+        Py_INCREF(t)
+        node.edges[edge].node = <PyObject *>t
+        node.edges[edge].input_nr = LEAF_EDGE
+    if t.flags & HAS_HOOKS:
         track(node)
     return 0
 
@@ -117,6 +131,9 @@ cdef PyObject *grad_accumulator(TensorBase leaf) except NULL:
         track(accumulator)
     Py_INCREF(accumulator)
     return <PyObject *>accumulator
+
+
+set_accumulator_maker(grad_accumulator)
 
 
 # ---- history
@@ -363,6 +380,11 @@ cdef object write_out(str op, object out, object array):
     write_inplace(op, target, array)
     bump_version(target)
     return out
+
+
+def store(str op, out, array):
+    """`write_out` for the creation functions, which are Python."""
+    return write_out(op, out, array)
 
 
 cdef int replace_array(TensorBase t, object array) except -1:
