@@ -82,6 +82,7 @@ from gradsmith.runtime.formulas cimport (
     class_dim,
     has_class_indices,
     mse_scale,
+    nll_loss_backward_weight,
     soft_cross_entropy,
 )
 from gradsmith.generated.reduce cimport (
@@ -208,27 +209,38 @@ cdef class NllLossBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase target, weight
+        cdef TensorBase self_, target, weight
         cdef object self_shape, ignore_index, reduction
-        # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
-        target = unpack(self, 0)
-        weight = unpack(self, 1)
-        self_shape = value_of(self, 0)
-        ignore_index = value_of(self, 1)
-        reduction = value_of(self, 2)
-        give(grad_inputs, 0, op_nll_loss_backward(grad, target, weight, self_shape, ignore_index, reduction))
+        if self.wants(0):    # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+            target = unpack(self, 1)
+            weight = unpack(self, 2)
+            self_shape = value_of(self, 0)
+            ignore_index = value_of(self, 1)
+            reduction = value_of(self, 2)
+            give(grad_inputs, 0, op_nll_loss_backward(grad, target, weight, self_shape, ignore_index, reduction))
+        if self.wants(1):    # weight: nll_loss_backward_weight(grad, self, target, weight, ignore_index, reduction)
+            self_ = unpack(self, 0)
+            target = unpack(self, 1)
+            weight = unpack(self, 2)
+            ignore_index = value_of(self, 1)
+            reduction = value_of(self, 2)
+            give(grad_inputs, 1, nll_loss_backward_weight(grad, self_, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
         return "NllLossBackward0"
 
     @property
-    def _saved_target(self):
+    def _saved_self(self):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_weight(self):
+    def _saved_target(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _saved_weight(self):
+        return saved_attribute(self, 2)
 
     @property
     def _saved_self_shape(self):
@@ -245,15 +257,19 @@ cdef class NllLossBackward0(Node):
 cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction):
     cdef TensorBase result = wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
     cdef NllLossBackward0 node
-    if requires_grad_1(self):
+    if requires_grad_2(self, weight):
         node = NllLossBackward0.__new__(NllLossBackward0)
-        node.init(1, 2, 3)
+        node.init(2, 3, 3)
         collect_edge(node, 0, self)
-        save_input(node, 0, target)
-        save_input(node, 1, weight)
-        set_value(node, 0, shape_of(self))
+        collect_edge(node, 1, weight)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, target)
+        save_input(node, 2, weight)
         set_value(node, 1, ignore_index)
         set_value(node, 2, reduction)
+        if node.edges[0].node != NULL:
+            set_value(node, 0, shape_of(self))
         set_history(result, node)
     return result
 
@@ -296,6 +312,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     Gradients::
 
         input: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+        weight: nll_loss_backward_weight(grad, self, target, weight, ignore_index, reduction)
     """
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
@@ -308,26 +325,37 @@ cdef class NllLossBackwardBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase target, weight
+        cdef TensorBase self_, target, weight
         cdef object ignore_index, reduction
-        # self: nll_loss(grad, target, weight, ignore_index, reduction)
-        target = unpack(self, 0)
-        weight = unpack(self, 1)
-        ignore_index = value_of(self, 0)
-        reduction = value_of(self, 1)
-        give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
+        if self.wants(0):    # self: nll_loss(grad, target, weight, ignore_index, reduction)
+            target = unpack(self, 1)
+            weight = unpack(self, 2)
+            ignore_index = value_of(self, 0)
+            reduction = value_of(self, 1)
+            give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
+        if self.wants(1):    # weight: nll_loss_backward_weight(self, grad, target, weight, ignore_index, reduction)
+            self_ = unpack(self, 0)
+            target = unpack(self, 1)
+            weight = unpack(self, 2)
+            ignore_index = value_of(self, 0)
+            reduction = value_of(self, 1)
+            give(grad_inputs, 1, nll_loss_backward_weight(self_, grad, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
         return "NllLossBackwardBackward0"
 
     @property
-    def _saved_target(self):
+    def _saved_self(self):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_weight(self):
+    def _saved_target(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _saved_weight(self):
+        return saved_attribute(self, 2)
 
     @property
     def _saved_ignore_index(self):
@@ -340,12 +368,15 @@ cdef class NllLossBackwardBackward0(Node):
 cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction):
     cdef TensorBase result = wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), shape, ignore_index, reduction))
     cdef NllLossBackwardBackward0 node
-    if requires_grad_1(self):
+    if requires_grad_2(self, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
-        node.init(1, 2, 2)
+        node.init(2, 3, 2)
         collect_edge(node, 0, self)
-        save_input(node, 0, target)
-        save_input(node, 1, weight)
+        collect_edge(node, 1, weight)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, target)
+        save_input(node, 2, weight)
         set_value(node, 0, ignore_index)
         set_value(node, 1, reduction)
         set_history(result, node)
@@ -392,6 +423,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
     Gradients::
 
         input: nll_loss(grad, target, weight, ignore_index, reduction)
+        weight: nll_loss_backward_weight(self, grad, target, weight, ignore_index, reduction)
     """
     return call_nll_loss_backward(input, target, weight, shape, ignore_index, reduction)
 
