@@ -35,6 +35,11 @@ cdef extern from "runtime/kernels/kernels.h":
     int gs_default_float
     int gs_promote_types(int a, int b) except -1
 
+    int gs_uses_loop(Ufunc ufunc, int type_num) noexcept
+    const char *gs_ufunc_name(Ufunc ufunc) noexcept
+    const char *gs_type_name(int type_num) noexcept
+    int GS_N_UFUNCS
+
     PyObject *gs_unary(Ufunc ufunc, PyObject *a) except NULL
     PyObject *gs_binary(Ufunc ufunc, PyObject *a, PyObject *b) except NULL
     PyObject *gs_binary_scalar(Ufunc ufunc, PyObject *a, PyObject *number, int number_first) except NULL
@@ -280,3 +285,14 @@ def cache_size():
 def cache_hits():
     """How many arrays have been recycled since the start."""
     return gs_cache_recycled()
+
+
+def direct_loops():
+    """For each ufunc, the dtypes whose inner loop is called directly instead of through NumPy's public function."""
+    cdef dict loops = {}
+    cdef int ufunc, type_num
+    for ufunc in range(GS_N_UFUNCS):
+        loops[gs_ufunc_name(<Ufunc>ufunc).decode()] = [
+            gs_type_name(type_num).decode() for type_num in range(24) if gs_uses_loop(<Ufunc>ufunc, type_num)
+        ]
+    return loops

@@ -49,6 +49,11 @@ extern int gs_default_float;
 int gs_promote_types(int a, int b);
 int gs_result_type_of(PyObject *a, PyObject *b);
 
+/* loops.c: does NumPy's inner loop for this type serve directly?  Otherwise the public ufunc is called. */
+int gs_uses_loop(gs_ufunc ufunc, int type);
+const char *gs_ufunc_name(gs_ufunc ufunc);
+const char *gs_type_name(int type);
+
 /* pointwise.c */
 PyObject *gs_unary(gs_ufunc ufunc, PyObject *a);
 PyObject *gs_binary(gs_ufunc ufunc, PyObject *a, PyObject *b);

@@ -216,6 +216,7 @@ is_direct(gs_ufunc ufunc, int type)
     case GS_RULE_ROUNDING: return category == GS_FLOAT;
     case GS_RULE_BITS: return category <= GS_INT;
     case GS_RULE_SHIFT: return category == GS_INT;
+    case GS_RULE_POSITIVE:
     case GS_RULE_UNCHANGED: return category == GS_COMPLEX;
     }
     return 0;
@@ -248,6 +249,18 @@ gs_find_loop(gs_ufunc ufunc, int type)
         test_loop(ufunc, type, loop);
     }
     return loop->state == GS_REFUSED ? NULL : loop;
+}
+
+int
+gs_uses_loop(gs_ufunc ufunc, int type)
+{
+    return type >= 0 && type < GS_TYPES && gs_descr[type] != NULL && gs_find_loop(ufunc, type) != NULL;
+}
+
+const char *
+gs_ufunc_name(gs_ufunc ufunc)
+{
+    return gs_ufuncs[ufunc].name;
 }
 
 /* ---- matmul */

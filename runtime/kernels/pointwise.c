@@ -176,12 +176,14 @@ walk_all(const gs_loop *loop, int n_in, PyObject *const *inputs, PyObject *out)
 }
 
 static PyObject *
-compute_publicly(gs_ufunc ufunc, PyObject *const *inputs)
+compute_publicly(gs_ufunc ufunc, int type, PyObject *const *inputs)
 {
     PyObject *result = gs_call_ufunc(ufunc, inputs, NULL);
     if (result == NULL && ufunc == GS_POWER && PyErr_ExceptionMatches(PyExc_ValueError)) {
         PyErr_SetString(PyExc_RuntimeError,
                         "Integers to negative integer powers are not allowed; convert the base to a floating point type");
+    } else if (result == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        gs_raise_not_implemented(gs_ufuncs[ufunc].name, type);
     }
     return result;
 }
@@ -198,7 +200,7 @@ compute(gs_ufunc ufunc, int type, PyObject *const *inputs)
     }
     const gs_loop *loop = gs_find_loop(ufunc, type);
     if (loop == NULL) {
-        return compute_publicly(ufunc, inputs);
+        return compute_publicly(ufunc, type, inputs);
     }
     PyObject *out = new_output(loop->out_type, n_in, inputs, nd, dims);
     if (out != NULL) {
@@ -213,6 +215,7 @@ is_identity(gs_ufunc ufunc, int type)
 {
     gs_category category = gs_category_of(type);
     switch (gs_ufuncs[ufunc].rule) {
+    case GS_RULE_POSITIVE:
     case GS_RULE_UNCHANGED: return category != GS_COMPLEX;
     case GS_RULE_ROUNDING: return category <= GS_INT;
     case GS_RULE_BOOL_UNCHANGED: return category == GS_BOOL;
@@ -321,6 +324,30 @@ simpler_power(int type, const char *element)
                               : GS_POWER;
 }
 
+static int
+is_comparison(gs_ufunc ufunc)
+{
+    return ufunc == GS_EQUAL || ufunc == GS_NOT_EQUAL || ufunc == GS_LESS || ufunc == GS_LESS_EQUAL ||
+           ufunc == GS_GREATER || ufunc == GS_GREATER_EQUAL;
+}
+
+/* Small integers may be compared with a number that their type cannot hold: the answer exists. */
+static int
+wide_enough(int type, PyObject *number)
+{
+    char element[sizeof(npy_clongdouble)];
+    if (gs_category_of(type) != GS_INT || gs_itemsize[type] == 8) {
+        return type;
+    }
+    int overflow = 0;
+    long long value = PyLong_Check(number) ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
+    if (overflow == 0 && (value < 0 || gs_store_number(number, type, element) < 0)) {
+        PyErr_Clear();
+        return NPY_INT64;
+    }
+    return type;
+}
+
 /* The type for an array and a number. */
 static int
 scalar_type(gs_ufunc ufunc, PyObject *a, PyObject *number)
@@ -334,7 +361,8 @@ scalar_type(gs_ufunc ufunc, PyObject *a, PyObject *number)
     if (gs_ufuncs[ufunc].rule == GS_RULE_SUBTRACT && (a_type == NPY_BOOL || category == GS_BOOL)) {
         return gs_compute_type(ufunc, NPY_BOOL);
     }
-    return gs_compute_type(ufunc, gs_result_type(&state));
+    int type = gs_compute_type(ufunc, gs_result_type(&state));
+    return type >= 0 && is_comparison(ufunc) && category == GS_INT ? wide_enough(type, number) : type;
 }
 
 static PyObject *

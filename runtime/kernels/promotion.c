@@ -26,7 +26,7 @@ gs_type_name(int type)
 int
 gs_raise_not_implemented(const char *op, int type)
 {
-    PyErr_Format(PyExc_RuntimeError, "\"%s\" not implemented for '%s'", op, gs_type_name(type));
+    PyErr_Format(PyExc_NotImplementedError, "\"%s\" not implemented for '%s'", op, gs_type_name(type));
     return -1;
 }
 
@@ -181,6 +181,7 @@ gs_compute_type(gs_ufunc ufunc, int type)
     case GS_RULE_INTEGER_DIVISION:
     case GS_RULE_ROUNDING:
         return category == GS_BOOL || category == GS_COMPLEX ? gs_raise_not_implemented(name, type) : type;
+    case GS_RULE_POSITIVE: return category == GS_BOOL ? gs_raise_not_implemented(name, type) : type;
     case GS_RULE_SAME:
     case GS_RULE_BOOL_UNCHANGED:
     case GS_RULE_UNCHANGED: break;
@@ -233,12 +234,28 @@ fits(long long value, int type)
     return bits == 64 || (value < (1LL << (bits - 1)) && value >= -(1LL << (bits - 1)));
 }
 
+/* An int of the value, truncated towards zero; a new reference. */
+static PyObject *
+truncated(PyObject *number)
+{
+    double value;
+    switch (gs_number_category(number)) {
+    case GS_BOOL: return PyLong_FromLong(PyObject_IsTrue(number));
+    case GS_INT: return PyNumber_Index(number);
+    default:
+        value = PyFloat_AsDouble(number);
+        return value == -1.0 && PyErr_Occurred() ? NULL : PyLong_FromDouble(value);
+    }
+}
+
 static int
 store_integer(PyObject *number, int type, char *element)
 {
-    PyObject *index = PyNumber_Index(number);
+    PyObject *index = truncated(number);
     if (index == NULL) {
-        return -1;
+        return PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_OverflowError)
+                   ? raise_overflow(type) /* NaN, infinity */
+                   : -1;
     }
     int overflow;
     long long value = PyLong_AsLongLongAndOverflow(index, &overflow);
@@ -313,6 +330,35 @@ store_by_numpy(PyObject *number, int type, char *element)
     return status;
 }
 
+static int
+store_real(PyObject *number, int type, char *element)
+{
+    switch (gs_category_of(type)) {
+    case GS_BOOL: return store_bool(number, element);
+    case GS_INT: return store_integer(number, type, element);
+    default:
+        return type == NPY_FLOAT32 || type == NPY_FLOAT64 ? store_float(number, type, element)
+                                                          : store_by_numpy(number, type, element);
+    }
+}
+
+/* A complex number goes into a real type only when it is real. */
+static int
+store_complex_as_real(PyObject *number, int type, char *element)
+{
+    Py_complex value = PyComplex_AsCComplex(number);
+    if (value.real == -1.0 && PyErr_Occurred()) {
+        return -1;
+    }
+    if (value.imag != 0.0) {
+        return raise_overflow(type);
+    }
+    PyObject *real = PyFloat_FromDouble(value.real);
+    int status = real == NULL ? -1 : store_real(real, type, element);
+    Py_XDECREF(real);
+    return status;
+}
+
 int
 gs_store_number(PyObject *number, int type, char *element)
 {
@@ -320,19 +366,9 @@ gs_store_number(PyObject *number, int type, char *element)
     if (category < 0) {
         return -1;
     }
-    if (category > (int)gs_category_of(type)) {
-        PyErr_Format(PyExc_RuntimeError, "value %R cannot be converted to type %s without loss", number,
-                     gs_type_name(type));
-        return -1;
+    if (gs_category_of(type) < GS_COMPLEX) {
+        return category == GS_COMPLEX ? store_complex_as_real(number, type, element) : store_real(number, type, element);
     }
-    switch (gs_category_of(type)) {
-    case GS_BOOL: return store_bool(number, element);
-    case GS_INT: return store_integer(number, type, element);
-    case GS_FLOAT:
-        return type == NPY_FLOAT32 || type == NPY_FLOAT64 ? store_float(number, type, element)
-                                                          : store_by_numpy(number, type, element);
-    default:
-        return type == NPY_COMPLEX64 || type == NPY_COMPLEX128 ? store_complex(number, type, element)
-                                                               : store_by_numpy(number, type, element);
-    }
+    return type == NPY_COMPLEX64 || type == NPY_COMPLEX128 ? store_complex(number, type, element)
+                                                           : store_by_numpy(number, type, element);
 }

@@ -26,6 +26,7 @@ typedef enum {
     GS_RULE_BITS,             /* ints and bool only */
     GS_RULE_SHIFT,            /* ints only */
     GS_RULE_ROUNDING,         /* ints are their own result; no bool, no complex */
+    GS_RULE_POSITIVE,         /* no bool; all but complex is its own result */
     GS_RULE_BOOL_UNCHANGED,   /* bool is its own result */
     GS_RULE_UNCHANGED         /* all but complex is its own result (float, too) */
 } gs_rule;
@@ -61,7 +62,8 @@ int gs_compute_type(gs_ufunc ufunc, int type);
 /* The category of a Python or NumPy number; raises TypeError for anything else. */
 int gs_number_category(PyObject *number);
 
-/* Writes a number as one element of a type, wrapping and overflowing as PyTorch: floats silently, ints with an error. */
+/* Writes a number as one element of a type, as PyTorch does: floats overflow silently, fractions are cut off, an int that
+ * does not fit is an error. */
 int gs_store_number(PyObject *number, int type, char *element);
 
 /* May a result of type `from` be written into an array of type `to`?  (not down the categories) */
@@ -71,10 +73,7 @@ gs_can_store(int from, int to)
     return gs_category_of(from) <= gs_category_of(to);
 }
 
-/* Type name for messages: "float32". */
-const char *gs_type_name(int type);
-
-/* Raises RuntimeError: "abs" not implemented for 'bool'. */
+/* Raises NotImplementedError: "abs" not implemented for 'bool'. */
 int gs_raise_not_implemented(const char *op, int type);
 
 GS_HIDDEN_END

@@ -72,7 +72,11 @@ select_elements(PyObject *const *operands, int type)
 PyObject *
 gs_where(PyObject *condition, PyObject *a, PyObject *b)
 {
-    if (gs_type(condition) != NPY_BOOL) {
+    int condition_type = gs_numeric_type(condition);
+    if (condition_type < 0) {
+        return NULL;
+    }
+    if (condition_type != NPY_BOOL) {
         PyErr_Format(PyExc_RuntimeError, "where expected condition to be a boolean tensor, but got a tensor with dtype %S",
                      (PyObject *)gs_fields(condition)->descr);
         return NULL;
@@ -81,9 +85,9 @@ gs_where(PyObject *condition, PyObject *a, PyObject *b)
     if (type < 0) {
         return NULL;
     }
-    PyObject *operands[3] = {condition, gs_prepare(a, type), NULL};
+    PyObject *operands[3] = {gs_prepare(condition, NPY_BOOL), NULL, NULL};
+    operands[1] = operands[0] == NULL ? NULL : gs_prepare(a, type);
     operands[2] = operands[1] == NULL ? NULL : gs_prepare(b, type);
-    Py_INCREF(condition);
     PyObject *result = operands[2] == NULL ? NULL : select_elements(operands, type);
     for (int i = 0; i < 3; i++) {
         gs_array_xrelease(operands[i]);
