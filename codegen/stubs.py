@@ -9,7 +9,7 @@ from .faces import Binder, Face, FunctionView, OperatorView, Parameter, ResultTy
 from .model import Table
 from .schema import Type
 from .tensor_view import all_faces, method_aliases
-from .views import FamilyView
+from .views import FamilyView, Import
 
 _TYPES = {
     "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",
@@ -39,7 +39,7 @@ class FamilyStub:
 
 @dataclass(frozen=True)
 class TensorStub:
-    result_imports: tuple[tuple[str, str], ...]  # (family, MaxDimResult)
+    result_imports: tuple[Import, ...]  # named tuples, by family
     operators: tuple[StubFunction, ...]
     properties: tuple[StubFunction, ...]
     methods: tuple[StubFunction, ...]
@@ -58,12 +58,21 @@ def stub_view(family: FamilyView) -> FamilyStub:
 def tensor_stub_view(table: Table) -> TensorStub:
     faces = all_faces(table)
     return TensorStub(
-        result_imports=tuple((face.family, t.name) for face in faces if face.methods for t in face.result_types),
+        result_imports=tuple(_result_imports(faces)),
         operators=tuple(_operator(operator) for face in faces for operator in face.operators),
         properties=tuple(_plain(face, p, method=True) for face in faces for p in face.properties),
         methods=tuple(s for face in faces for m in face.methods for s in _stubs(face, m, method=True)),
         aliases=tuple(pair for face in faces for pair in method_aliases(face)),
     )
+
+
+def _result_imports(faces: list[Face]) -> Iterator[Import]:
+    found: dict[str, list[str]] = {}
+    for face in faces:
+        if face.methods and face.result_types:
+            found.setdefault(face.family, []).extend(result.name for result in face.result_types)
+    for family, names in found.items():
+        yield Import(family, tuple(names))
 
 
 def type_text(type_: Type) -> str:

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gradsmith.generated.reduce import MaxDimResult
-from gradsmith.generated.reduce import MinDimResult
+from gradsmith.generated.reduce import MaxDimResult, MinDimResult
 from gradsmith.runtime.variable import Variable
 
 Number: TypeAlias = bool | int | float | complex
