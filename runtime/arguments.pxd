@@ -10,22 +10,28 @@ from gradsmith.runtime.tensor cimport TensorBase
 
 cdef PyTypeObject *tensor_type      # the final Tensor class, for the exact test
 
+cdef bint is_other_tensor(object value) noexcept      # of a subclass
+
 cdef inline bint is_tensor(object value) noexcept:
-    return Py_TYPE(value) == <void *>tensor_type or isinstance(value, TensorBase)
+    return Py_TYPE(value) == <void *>tensor_type or is_other_tensor(value)
 
 cdef inline bint is_plain_number(object value) noexcept:
     return type(value) is float or type(value) is int
 
 # ---- operands: tensor, number, ndarray, NumPy scalar
-cdef bint is_convertible(object value) noexcept
+cdef bint is_convertible(object value) noexcept       # is an operand, of whatever class
 cdef object convert_operand(object value, str op, str argument, int position)
 cdef object convert_tensor_operand(object value, str op, str argument, int position)
 
+# The exact types, which need no call.
+cdef inline bint is_plain_operand(object value) noexcept:
+    return Py_TYPE(value) == <void *>tensor_type or is_plain_number(value)
+
 cdef inline bint is_operand(object value) noexcept:
-    return is_tensor(value) or is_plain_number(value) or is_convertible(value)
+    return is_plain_operand(value) or is_convertible(value)
 
 cdef inline object as_operand(object value, str op, str argument, int position):
-    if is_tensor(value) or is_plain_number(value):
+    if is_plain_operand(value):
         return value
     return convert_operand(value, op, argument, position)
 

@@ -25,6 +25,10 @@ def use_tensor_type(type final_type):
     tensor_type = <PyTypeObject *>final_type
 
 
+cdef bint is_other_tensor(object value) noexcept:
+    return isinstance(value, TensorBase)
+
+
 cdef object refuse(object value, str wanted, str op, str argument, int position):
     raise TypeError(
         f"{op}(): argument '{argument}' (position {position}) must be {wanted}, not {type(value).__name__}"
@@ -34,10 +38,12 @@ cdef object refuse(object value, str wanted, str op, str argument, int position)
 # ---- operands
 
 cdef bint is_convertible(object value) noexcept:
-    return isinstance(value, (float, int, complex, np.ndarray, np.number, np.bool_))
+    return isinstance(value, (TensorBase, float, int, complex, np.ndarray, np.number, np.bool_))
 
 
 cdef object convert_operand(object value, str op, str argument, int position):
+    if isinstance(value, TensorBase):
+        return value
     if isinstance(value, np.ndarray):
         return from_array(value)
     if is_convertible(value):
@@ -105,7 +111,7 @@ cdef object as_number(object value, str op, str argument, int position):
         return value
     if is_tensor(value) and value.ndim == 0 and not value.requires_grad:
         return value.item()
-    if is_convertible(value) and not isinstance(value, np.ndarray):
+    if is_convertible(value) and not isinstance(value, (np.ndarray, TensorBase)):
         return python_number(value)
     return refuse(value, "Number", op, argument, position)
 
