@@ -54,7 +54,7 @@ bench: build          ## speed, as ratios to NumPy (and to PyTorch when it is in
 	@$(RUN) benchmarks/speed.py $(ARGS)
 
 docs: build           ## write the pages that are made from the op table, run the examples in all of them
-	@$(RUN) docs/build.py
+	@$(RUN) docs/update.py
 
 clean:                ## remove what was built, except the virtual environment
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = "```"
-OPTIONS = doctest.ELLIPSIS
+OPTIONS = doctest.ELLIPSIS | doctest.FAIL_FAST
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def failures_of(page: Path) -> str:
-    """Run the sessions of a page from the root of the project; what went wrong, or nothing."""
-    reports: list[str] = []
+def failure_of(page: Path) -> str:
+    """Run the sessions of a page from the root of the project; the first thing that went wrong, or nothing."""
+    report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     names: dict[str, object] = {"__name__": "__main__"}
     with _inside(ROOT):
         for block in blocks_of(page):
-            if block.is_session:
-                runner.run(_session(block, page, names), out=reports.append, clear_globs=False)
-    return "".join(reports)
+            if block.is_session and not report:
+                runner.run(_session(block, page, names), out=report.append, clear_globs=False)
+    return "".join(report)
 
 
 def _session(block: Block, page: Path, names: dict[str, object]) -> doctest.DocTest:

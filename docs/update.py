@@ -1,7 +1,7 @@
 """Bring the documentation up to date, and run the examples in it.
 
-python docs/build.py            write the pages that are made from the op table, run the sessions of all pages
-python docs/build.py --check    write nothing; fail when a page is not what the table says
+python docs/update.py            write the pages that are made from the op table, run the sessions of all pages
+python docs/update.py --check    write nothing; fail when a page is not what the table says
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from code_blocks import failures_of
+from code_blocks import failure_of
 from reference import ROOT, TABLE, pages
 
 from codegen.build import load_table
@@ -49,7 +49,7 @@ def run(pages_to_run: list[Path]) -> int:
     """Run every session; the number of pages that are not true."""
     wrong = 0
     for page in pages_to_run:
-        report = failures_of(page)
+        report = failure_of(page)
         print(f"{'FAILED ' if report else 'ran    '}  {page.relative_to(ROOT)}")
         if report:
             print(report)

@@ -1,0 +1,101 @@
+"""Every page is true: its sessions run, its made parts are up to date, what it quotes and links to is there."""
+
+import re
+
+import code_blocks
+import pytest
+import reference
+import update
+
+ROOT = code_blocks.ROOT
+TABLE = ROOT / "derivatives.yaml"
+PAGES = [*update.PAGES, ROOT / "examples" / "add_an_op.md", ROOT / "examples" / "data" / "README.md"]
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", update.PAGES, ids=name_of)
+def test_sessions_print_what_the_page_says(page):
+    report = code_blocks.failure_of(page)
+    assert not report, report
+
+
+def test_made_pages_are_up_to_date():
+    made = reference.pages(update.load_table(TABLE))
+    assert [name_of(page) for page in update.stale(made)] == [], "run `make docs`"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md"])
+def test_quoted_entries_stand_in_the_table(name):
+    quoted = [block for block in code_blocks.blocks_of(ROOT / name) if block.language == "yaml"]
+    assert quoted
+    for block in quoted:
+        assert block.text in TABLE.read_text(encoding="utf-8"), f"{name}:{block.line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", prose) if not target.startswith("http")]
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert missing == []
+
+
+def test_message_in_the_readme_is_the_generators():
+    quoted = [block for block in code_blocks.blocks_of(ROOT / "README.md") if block.language == "text"]
+    [message] = [block.text for block in quoted if "Did you mean" in block.text]
+    table = TABLE.read_text(encoding="utf-8").replace("conj(1 - result * result)", "conj(1 - resutl * result)")
+    with pytest.raises(Exception) as raised:
+        update.load_table(table, file="derivatives.yaml")
+    place = re.compile(r":\d+:\d+:")
+    assert place.sub("", message.strip()) == place.sub("", str(raised.value))
+
+
+# ---- the tools themselves
+
+
+def page_of(folder, text):
+    page = folder / "page.md"
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+def test_a_wrong_output_is_found(tmp_path):
+    report = code_blocks.failure_of(page_of(tmp_path, "Text\n\n```python\n>>> 1 + 1\n3\n```\n"))
+    assert "line 4" in report and "Expected:\n    3" in report
+
+
+def test_blocks_of_a_page_are_one_session(tmp_path):
+    text = "```python\n>>> a = 1\n```\n\n```python\n>>> a\n1\n```\n"
+    assert code_blocks.failure_of(page_of(tmp_path, text)) == ""
+
+
+def test_only_the_first_failure_is_reported(tmp_path):
+    text = "```python\n>>> a\n>>> b\n```\n\n```python\n>>> c\n```\n"
+    assert code_blocks.failure_of(page_of(tmp_path, text)).count("NameError") == 1
+
+
+def test_a_block_that_is_never_closed_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match=r"page.md:3: this block is never closed"):
+        code_blocks.blocks_of(page_of(tmp_path, "Text\n\n```python\n>>> 1\n"))
+
+
+def test_a_made_part_needs_its_marks():
+    assert reference.spliced("a\n<!-- t -->\nold\n<!-- /t -->\nb", "t", lambda: "new") == (
+        "a\n<!-- t -->\nnew\n<!-- /t -->\nb"
+    )
+    with pytest.raises(ValueError, match="<!-- t -->"):
+        reference.spliced("no marks", "t", lambda: "new")
+
+
+def test_manual_makes_headings_lists_and_code():
+    table = (
+        "# Title\n#\n# 1. Heading\n#\n# Text\n# goes on.\n#\n#   - item,\n#     more\n#   - another\n#\n"
+        "#   - name: op() -> Tensor\n#     doc: Entry.\n#\n#   code\n\nfamily:\n# not the head\n"
+    )
+    assert reference.manual(table) == (
+        "## 1. Heading\n\nText\ngoes on.\n\n- item,\n  more\n- another\n\n"
+        "```yaml\n- name: op() -> Tensor\n  doc: Entry.\n```\n\n```text\ncode\n```\n\n"
+    )
