@@ -16,9 +16,8 @@ Dropping the last reference to the end of a chain of a million nodes must not re
 puts the nodes it owned on a list; the outermost `release_reference` works the list off.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject, Py_XDECREF
-from libc.string cimport memcpy, memset
-cimport cython
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.string cimport memcpy
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
@@ -53,8 +52,15 @@ cdef extern from "Python.h":
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
     ctypedef int (*visitproc)(PyObject *, void *) noexcept
     ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
+    ctypedef void (*destructor)(PyObject *) noexcept
+    ctypedef void (*freefunc)(void *) noexcept
     ctypedef struct PyTypeObject:
         traverseproc tp_traverse
+        freefunc tp_free
+    PyTypeObject *Py_TYPE(PyObject *) noexcept
+
+cdef extern from "runtime/untracked.h":
+    void gs_allocate_untracked(PyTypeObject *, destructor) noexcept
 
 cdef uint64_t next_sequence_nr = 1      # one counter for all threads: the order of the graph depends on it
 
@@ -102,7 +108,6 @@ cdef bint grow_pending() noexcept:
     return True
 
 
-@cython.freelist(4096)
 cdef class Node:
     """Backward of one recorded operation. Not made from Python.
 
@@ -113,7 +118,6 @@ cdef class Node:
     def __cinit__(self):
         # C fields are zero already.
         GS_COUNT_NODE(1)
-        PyObject_GC_UnTrack(<void *>self)
         self.edges = self.inline_edges
         self.saved = self.inline_saved
         self.values = self.inline_values
@@ -122,17 +126,6 @@ cdef class Node:
 
     def __init__(self):
         raise TypeError(f"{type(self).__name__} objects are made by recording operations, not by calling the class")
-
-    def __dealloc__(self):
-        GS_COUNT_NODE(-1)
-        clear_saved(self, SAVED_EMPTY)
-        clear_values(self)
-        clear_outputs(self)
-        cdef int i
-        for i in range(self.n_edges):
-            if self.edges[i].node != NULL:
-                release_reference(self.edges[i].node)
-        free_slots(self)
 
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1:
         """Make room. To be called once, before anything is stored."""
@@ -172,7 +165,7 @@ cdef class Node:
     cdef void release_saved(self) noexcept:
         """Free the tensors saved for backward; a later `unpack` says so. Numbers and shapes stay."""
         cdef int i
-        clear_saved(self, SAVED_FREED)
+        clear_saved(<PyObject *>self, SAVED_FREED)
         for i in range(self.n_values):
             if self.values[i] != NULL and type(<object>self.values[i]) is SavedList:
                 (<SavedList>self.values[i]).tensors = None
@@ -269,40 +262,59 @@ cdef NodeMeta node_meta(Node node):
     return <NodeMeta>node.meta
 
 
-cdef void free_slots(Node node) noexcept:
-    if node.edges != node.inline_edges:
-        PyMem_Free(node.edges)
-    if node.saved != node.inline_saved:
-        PyMem_Free(node.saved)
-    if node.values != node.inline_values:
-        PyMem_Free(node.values)
+# ---- the end of a node
+# Borrowed casts only in what follows: a reference taken to a dying node would end it a second time.
 
-
-cdef void clear_outputs(Node node) noexcept:
+cdef void dealloc_node(PyObject *self) noexcept:
+    """In place of the destructor that Cython would write; see untracked.h."""
     cdef int i
-    if node.metadata.long_shape != NULL:
-        PyMem_Free(node.metadata.long_shape)
-    if node.buffer != NULL:
-        Py_DECREF_pointer(node.buffer)
-    if node.outputs == NULL:
+    cdef PyObject *meta = <PyObject *>(<Node>self).meta
+    GS_COUNT_NODE(-1)
+    PyObject_GC_UnTrack(self)
+    clear_saved(self, SAVED_EMPTY)
+    clear_values(self)
+    clear_outputs(self)
+    for i in range((<Node>self).n_edges):
+        if (<Node>self).edges[i].node != NULL:
+            release_reference((<Node>self).edges[i].node)
+    free_slots(self)
+    Py_XDECREF_pointer(meta)
+    Py_TYPE(self).tp_free(self)
+
+
+cdef void free_slots(PyObject *node) noexcept:
+    if (<Node>node).edges != (<Node>node).inline_edges:
+        PyMem_Free((<Node>node).edges)
+    if (<Node>node).saved != (<Node>node).inline_saved:
+        PyMem_Free((<Node>node).saved)
+    if (<Node>node).values != (<Node>node).inline_values:
+        PyMem_Free((<Node>node).values)
+
+
+cdef void clear_outputs(PyObject *node) noexcept:
+    cdef int i
+    if (<Node>node).metadata.long_shape != NULL:
+        PyMem_Free((<Node>node).metadata.long_shape)
+    Py_XDECREF_pointer((<Node>node).buffer)
+    if (<Node>node).outputs == NULL:
         return
-    for i in range(node.n_outputs):
-        PyMem_Free(node.outputs[i].metadata.long_shape)
-        Py_XDECREF_pointer(node.outputs[i].buffer)
-    PyMem_Free(node.outputs)
+    for i in range((<Node>node).n_outputs):
+        PyMem_Free((<Node>node).outputs[i].metadata.long_shape)
+        Py_XDECREF_pointer((<Node>node).outputs[i].buffer)
+    PyMem_Free((<Node>node).outputs)
 
 
-cdef void clear_saved(Node node, int kind) noexcept:
+cdef void clear_saved(PyObject *node, int kind) noexcept:
     cdef int i
-    for i in range(node.n_saved):
-        drop_saved(&node.saved[i])
-        node.saved[i].kind = kind
+    for i in range((<Node>node).n_saved):
+        drop_saved(&(<Node>node).saved[i])
+        (<Node>node).saved[i].kind = kind
 
 
-cdef void clear_values(Node node) noexcept:
+cdef void clear_values(PyObject *node) noexcept:
     cdef int i
-    for i in range(node.n_values):
-        Py_XDECREF_pointer(node.values[i])
+    for i in range((<Node>node).n_values):
+        Py_XDECREF_pointer((<Node>node).values[i])
 
 
 cdef void drop_saved(SavedVariable *slot) noexcept:
@@ -428,6 +440,7 @@ cdef int traverse_node(PyObject *self, visitproc visit, void *argument) noexcept
 
 traverse_meta = (<PyTypeObject *>Node).tp_traverse
 (<PyTypeObject *>Node).tp_traverse = traverse_node
+gs_allocate_untracked(<PyTypeObject *>Node, dealloc_node)
 
 
 cdef long live_nodes() noexcept:

@@ -17,4 +17,4 @@ cdef TensorBase unpack(Node node, int slot)
 cdef list unpack_list(Node node, int value_slot)
 cdef object saved_attribute(Node node, int slot)
 cdef PyObject *saved_array(Node node, int slot) except? NULL         # borrowed ndarray of a saved tensor, version checked
-cdef void settle_output(TensorBase t) noexcept                       # t dies or changes history: hand its array over
+cdef void settle_output(PyObject *t) noexcept                       # t dies or changes history: hand its array over

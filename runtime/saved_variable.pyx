@@ -46,19 +46,29 @@ cdef void save_output(Node node, int slot, TensorBase t) noexcept:
     t.flags |= SAVED_AS_OUTPUT
 
 
-cdef void settle_output(TensorBase t) noexcept:
-    """Hand the array of `t` to the node that borrows `t`: it dies, or is about to change its history or array."""
-    cdef Node node = <Node>t.grad_fn
+cdef void settle_output(PyObject *t) noexcept:
+    """Hand the array of `t` to the node that borrows `t`: it dies, or is about to change its history or array.
+
+    `t` may be dying: it is only borrowed here.
+    """
+    cdef PyObject *node = (<TensorBase>t).grad_fn
     cdef SavedVariable *saved
     cdef int i
-    t.flags &= ~<unsigned int>SAVED_AS_OUTPUT
-    for i in range(node.n_saved):
-        saved = &node.saved[i]
-        if saved.kind == SAVED_OUTPUT and saved.value == <PyObject *>t:
+    # `&=` would take a reference for the moment, and end a dying tensor a second time.
+    (<TensorBase>t).flags = (<TensorBase>t).flags & ~<unsigned int>SAVED_AS_OUTPUT
+    for i in range((<Node>node).n_saved):
+        saved = &(<Node>node).saved[i]
+        if saved.kind == SAVED_OUTPUT and saved.value == t:
             saved.kind = SAVED_ARRAY
-            saved.stale = min(version_of(t) - saved.version, 255)
-            saved.value = t.array
-            Py_INCREF_pointer(t.array)
+            saved.stale = min(borrowed_version(t) - saved.version, 255)
+            saved.value = (<TensorBase>t).array
+            Py_INCREF_pointer(saved.value)
+
+
+cdef unsigned int borrowed_version(PyObject *t) noexcept:
+    while (<TensorBase>t).base != NULL:
+        t = (<TensorBase>t).base
+    return (<TensorBase>t).own_version
 
 
 cdef class SavedList:

@@ -3,8 +3,7 @@
 The final `Tensor` class, with the methods and operators of every op, is generated on top of it; it makes itself
 known through `set_tensor_type`, and every tensor the package makes is of that class.
 """
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-cimport cython
+from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
@@ -29,7 +28,9 @@ cdef extern from *:
     #define GS_COUNT_TENSOR(by) ((void)0)
     #define GS_LIVE_TENSORS() (-1L)
     #endif
+    #define GS_HAS_WEAKREFS(self) (*(PyObject **)((char *)(self) + Py_TYPE(self)->tp_weaklistoffset) != NULL)
     """
+    bint GS_HAS_WEAKREFS(PyObject *) noexcept
     void GS_COUNT_TENSOR(int by) noexcept
     long GS_LIVE_TENSORS() noexcept
 
@@ -41,9 +42,18 @@ cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject *, void *) noexcept
     ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
     ctypedef object (*newfunc)(PyTypeObject *, object, PyObject *)
+    ctypedef void (*destructor)(PyObject *) noexcept
+    ctypedef void (*freefunc)(void *) noexcept
     ctypedef struct PyTypeObject:
         traverseproc tp_traverse
         newfunc tp_new
+        freefunc tp_free
+    PyTypeObject *Py_TYPE(PyObject *) noexcept
+    void PyObject_ClearWeakRefs(PyObject *) noexcept
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
+
+cdef extern from "runtime/untracked.h":
+    void gs_allocate_untracked(PyTypeObject *, destructor) noexcept
 
 cdef PyTypeObject *tensor_type = NULL
 cdef tuple no_arguments = ()
@@ -113,30 +123,17 @@ cdef void bump_version(TensorBase t) noexcept:
     (<TensorBase>owner).own_version += 1
 
 
-@cython.freelist(4096)
 cdef class TensorBase:
     """Array, history, version, link to the base of a view. See node.pyx, Note [Collected late]."""
 
     def __cinit__(self):
         GS_COUNT_TENSOR(1)
-        PyObject_GC_UnTrack(<void *>self)
 
     def __init__(self, *args, **kwargs):
         raise TypeError(
             f"{type(self).__name__}() does not take data; use gradsmith.tensor(data) to copy it "
             "or gradsmith.from_numpy(array) to share its memory"
         )
-
-    def __dealloc__(self):
-        GS_COUNT_TENSOR(-1)
-        if self.flags & SAVED_AS_OUTPUT:
-            settle_output(self)
-        if self.array != NULL:
-            release_array(self.array)
-        if self.grad_fn != NULL:
-            release_reference(self.grad_fn)
-        if self.base != NULL:
-            Py_DECREF_pointer(self.base)
 
     @classmethod
     def _make_subclass(cls, TensorBase data, bint requires_grad=False):
@@ -374,6 +371,30 @@ cdef class TensorBase:
         meta_of(self).name = value
 
 
+# ---- the end of a tensor
+
+cdef void dealloc_tensor(PyObject *self) noexcept:
+    """In place of the destructor that Cython would write; see untracked.h.
+
+    Borrowed casts only: a reference taken to a dying tensor would end it a second time.
+    """
+    cdef PyObject *meta = <PyObject *>(<TensorBase>self).meta
+    GS_COUNT_TENSOR(-1)
+    PyObject_GC_UnTrack(self)
+    if GS_HAS_WEAKREFS(self):
+        PyObject_ClearWeakRefs(self)
+    if (<TensorBase>self).flags & SAVED_AS_OUTPUT:
+        settle_output(self)
+    if (<TensorBase>self).array != NULL:
+        release_array((<TensorBase>self).array)
+    if (<TensorBase>self).grad_fn != NULL:
+        release_reference((<TensorBase>self).grad_fn)
+    if (<TensorBase>self).base != NULL:
+        Py_DECREF_pointer((<TensorBase>self).base)
+    Py_XDECREF_pointer(meta)
+    Py_TYPE(self).tp_free(self)
+
+
 # ---- the collector
 
 cdef traverseproc traverse_fields = NULL    # what Cython wrote for the field it knows of
@@ -395,6 +416,7 @@ cdef int traverse_tensor(PyObject *self, visitproc visit, void *argument) noexce
 
 traverse_fields = (<PyTypeObject *>TensorBase).tp_traverse
 (<PyTypeObject *>TensorBase).tp_traverse = traverse_tensor
+gs_allocate_untracked(<PyTypeObject *>TensorBase, dealloc_tensor)
 
 
 def live_tensors():

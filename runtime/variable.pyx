@@ -173,7 +173,7 @@ cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
     """Replace the history of `t`. What its old node borrowed of it is settled first."""
     cdef PyObject *old = t.grad_fn
     if t.flags & SAVED_AS_OUTPUT:
-        settle_output(t)
+        settle_output(<PyObject *>t)
     Py_INCREF_pointer(grad_fn)
     move_retained_grad(t, grad_fn, output_nr)
     t.grad_fn = grad_fn
@@ -391,7 +391,7 @@ cdef int replace_array(TensorBase t, object array) except -1:
     """Give `t` another array; what its node borrowed of the old one is settled first."""
     cdef PyObject *old = t.array
     if t.flags & SAVED_AS_OUTPUT:
-        settle_output(t)
+        settle_output(<PyObject *>t)
     Py_INCREF(array)
     t.array = <PyObject *>array
     Py_DECREF_pointer(old)
@@ -530,7 +530,7 @@ cdef class Variable(TensorBase):
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         cdef PyObject *old = self.grad_fn
         if self.flags & SAVED_AS_OUTPUT:
-            settle_output(self)
+            settle_output(<PyObject *>self)
         self.grad_fn = NULL
         self.output_nr = 0
         self.flags &= ~<uint32_t>REQUIRES_GRAD
