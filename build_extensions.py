@@ -53,6 +53,7 @@ DIRECTIVES = {
     "initializedcheck": "False",
     "embedsignature": "True",
     "auto_pickle": "False",
+    "emit_code_comments": "False",  # so that a comment's change does not reach the C compiler
 }
 
 DEFINES = {
@@ -95,6 +96,11 @@ class Extension(NamedTuple):
     @property
     def is_generated(self) -> bool:
         return self.name.startswith(f"{PACKAGE}.generated.")
+
+    @property
+    def is_for_tests(self) -> bool:
+        """Shows kernels to the tests; no part of what is installed."""
+        return self.name.endswith("_testing")
 
 
 def discover() -> list[Extension]:

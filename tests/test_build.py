@@ -126,6 +126,11 @@ def test_a_changed_module_alone_is_made_anew(builder):
     assert call("call(20)") == "43"
 
 
+def test_a_changed_comment_does_not_reach_the_c_compiler(builder):
+    replace("generated/one.pyx", "# ---- used", "# ---- useful")
+    assert steps(builder) == ["cython one.pyx"]
+
+
 def test_times_do_not_count(builder):
     for path in FILES:
         os.utime(path)
