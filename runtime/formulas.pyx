@@ -127,11 +127,12 @@ cpdef object pow_backward_exponent(object gradient, object self, object exponent
     There the logarithm is taken of one, so that nothing infinite enters the gradient of this gradient.
     """
     harmless = (exponent.real if exponent.is_complex() else exponent) >= 0
-    if not isinstance(self, TensorBase):
-        if self == 0:
-            return (gradient * conjugated(value * -math.inf)).masked_fill(harmless, 0)
-        return gradient * conjugated(value * log_number(self))
-    return gradient * conjugated(value * self.masked_fill((self == 0) & harmless, 1).log())
+    if isinstance(self, TensorBase):
+        base = self.to(value.dtype)
+        return gradient * conjugated(value * base.masked_fill((base == 0) & harmless, 1).log())
+    if self == 0:
+        return (gradient * conjugated(value * -math.inf)).masked_fill(harmless, 0)
+    return gradient * conjugated(value * log_number(complex(self) if value.is_complex() else self))
 
 
 cpdef object clamp_open(object self, object min, object max):
@@ -181,7 +182,7 @@ cpdef object var_backward(object gradient, object self, object dim, object corre
     distance = self - self.mean(reduced_axes(dim, self.ndim), True)
     freedom = count_of(self.shape, dim) - correction
     if freedom <= 0:  # as PyTorch: infinite, and NaN where the distance is zero
-        return gradient * (distance.abs() * math.inf)
+        return gradient * (distance.detach().abs() * math.inf)
     return gradient * ((2.0 / freedom) * distance)
 
 
@@ -194,7 +195,7 @@ cpdef object std_backward(object gradient, object self, object value, object dim
 cpdef object logsumexp_backward(object gradient, object self, object value, object dim, object keepdim):
     gradient = restored(gradient, self.shape, dim, keepdim)
     value = restored(value, self.shape, dim, keepdim)
-    return gradient * (self - value).exp()
+    return gradient * conjugated((self - value).exp())
 
 
 cpdef object prod_backward(object gradient, object self, object value):

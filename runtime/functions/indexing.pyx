@@ -264,7 +264,8 @@ cdef object checked_vector(str op, object a, int axis, object index):
         raise IndexError(f"{op}(): index is supposed to be a vector, but has size {list(index.shape)}")
     size = a.shape[axis] if a.ndim else 1
     if index.size and (index.min() < 0 or index.max() >= size):
-        raise IndexError(f"{op}(): index out of range in dimension {axis} of size {size}")
+        error = IndexError if op == "index_select" else RuntimeError    # as in PyTorch
+        raise error(f"{op}(): index out of range in dimension {axis} of size {size}")
     return index.reshape(-1)
 
 
@@ -311,12 +312,14 @@ cdef int check_mask(str op, object a, object mask) except -1:
 
 cpdef object masked_fill_of(object a, object mask, object value):
     check_mask("masked_fill", a, mask)
-    value = writable("masked_fill", value, a.dtype)
+    value = np.asarray(value)
+    if value.dtype.kind == "c" and a.dtype.kind != "c":
+        raise RuntimeError(f"masked_fill(): a complex value cannot be written to a {a.dtype} tensor")
     if value.ndim:
         raise RuntimeError(
             f"masked_fill(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
         )
-    return np.where(mask, value, a)
+    return np.where(mask, value.astype(a.dtype), a)
 
 
 cpdef object masked_select_of(object a, object mask):

@@ -64,7 +64,6 @@ cpdef object sum_of(object a, object dim, bint keepdim, object dtype):
 
 
 cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
-    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if dtype is not None:
         a = as_type(a, dtype.num)
     if not is_floating(a):
@@ -72,6 +71,7 @@ cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
             f"mean(): the mean of {a.dtype} is not defined; give a floating or complex dtype, as in "
             "x.mean(dtype=gradsmith.float32)"
         )
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     return take(mean_axes(<PyObject *>a, axes, keepdim))
 
 
@@ -113,9 +113,9 @@ cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
 
 cpdef object var_of(object a, object dim, object correction, bint keepdim):
     """Mean squared distance from the mean; of complex numbers the squared magnitude."""
-    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if not is_floating(a):
         raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     with np.errstate(all="ignore"):
         distance = np.abs(a - take(mean_axes(<PyObject *>a, axes, True)))
         squares = np.asarray(np.square(distance))   # of 0-d arrays NumPy makes numbers
@@ -208,11 +208,20 @@ cdef object place_of(str op, object find, object a, object dim, bint keepdim):
 # ---- truth
 
 cpdef object all_of(object a, object dim, bint keepdim):
-    return np.asarray(np.all(a, axis=wrapped_axes(dim, cnp.PyArray_NDIM(a)), keepdims=keepdim))
+    return truth_of(np.all, a, dim, keepdim)
 
 
 cpdef object any_of(object a, object dim, bint keepdim):
-    return np.asarray(np.any(a, axis=wrapped_axes(dim, cnp.PyArray_NDIM(a)), keepdims=keepdim))
+    return truth_of(np.any, a, dim, keepdim)
+
+
+cdef object truth_of(object find, object a, object dim, bint keepdim):
+    """A bool; of uint8, once PyTorch's type for masks, a uint8. Here, as there, no dimensions mean none."""
+    if dim == ():
+        result = a.astype(np.bool_)
+    else:
+        result = np.asarray(find(a, axis=wrapped_axes(dim, cnp.PyArray_NDIM(a)), keepdims=keepdim))
+    return result.astype(np.uint8) if cnp.PyArray_TYPE(a) == cnp.NPY_UINT8 else result
 
 
 # ---- softmax family
@@ -221,7 +230,18 @@ cpdef object logsumexp_of(object a, object dim, bint keepdim):
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if not is_floating(a):
         a = as_type(a, default_type())
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)):
+        return complex_logsumexp(a, axes, keepdim)
     return take(logsumexp(<PyObject *>a, axes, keepdim))
+
+
+cdef object complex_logsumexp(object a, object axes, bint keepdim):
+    """With the greatest real part taken out, as far as it is finite."""
+    with np.errstate(all="ignore"):
+        greatest = np.max(a.real, axis=axes, keepdims=True, initial=-np.inf)
+        greatest = np.where(np.isfinite(greatest), greatest, 0).astype(a.real.dtype)
+        total = np.log(np.sum(np.exp(a - greatest), axis=axes, keepdims=True)) + greatest
+    return np.asarray(total if keepdim else np.squeeze(total, axis=axes))
 
 
 cdef object softmax_input(str op, object a, object dtype):
