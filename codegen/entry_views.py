@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from .formula import Call, Formula, Name
 from .fused_loops import forward_kernel, numbers_of, tensors_of
@@ -70,11 +70,32 @@ def has_inplace(op: Op, variant: Variant) -> bool:
 def _inplace_view(op: Op, variant: Variant, table: Table) -> InplaceView | None:
     if variant.written:
         composite = variant.forward.kind == "composite"  # made of ops that write
-        return None if composite else InplaceView(variant.c_entry, op.base, _inplace_record(variant), "")
+        record = _inplace_record(variant)
+        return None if composite else InplaceView(variant.c_entry, op.base, record, "", "", "", ())
     if not has_inplace(op, variant):
         return None
-    copy = copy_entry(table) if variant.forward.kind == "composite" else ""
-    return InplaceView(inplace_name(variant), f"{op.base}_", _inplace_record(variant), copy)
+    return InplaceView(
+        name=inplace_name(variant),
+        op=f"{op.base}_",
+        record=_inplace_record(variant),
+        copy=copy_entry(table) if variant.forward.kind == "composite" else "",
+        text=_composite_text(variant, {"self": "original"}),
+        view_copy=copy_entry(table) if saves_result(variant) else "",
+        view_arguments=_arguments_of_copy(variant),
+    )
+
+
+def saves_result(variant: Variant) -> bool:
+    """Does the node keep the result? In place on a view it would keep the view, and the view keeps the node."""
+    return variant.backward is not None and any(kept.is_output for kept in variant.backward.saved)
+
+
+def _arguments_of_copy(variant: Variant) -> tuple[str, ...]:
+    """Arguments of the op whose result is then copied into `self`, which it must not have saved."""
+    backward = variant.backward
+    saved = backward is not None and any(kept.name == "self" for kept in backward.saved)
+    names = [argument.name for argument in variant.signature.arguments]
+    return tuple("original_of(self)" if saved and name == "self" else name for name in names)
 
 
 def _inplace_record(variant: Variant) -> RecordView | None:
@@ -187,8 +208,7 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     if forward.kind == "array":
         return ComputeView("array", text=array_text(forward.text, array_names(variant)))
     assert forward.formula is not None
-    lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
-    text = CythonPrinter(lists=lists).text(forward.formula.expr)
+    text = _composite_text(variant, {})
     if forward.kind == "composite":
         return ComputeView("composite", text=text)
     return ComputeView(
@@ -200,6 +220,14 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
         scalars=tuple(a.name for a in numbers_of(variant)),
         floating=_floating(variant, forward.formula),
     )
+
+
+def _composite_text(variant: Variant, names: Mapping[str, str]) -> str:
+    """The expression of ops that a forward is, with arguments under other names; "" when it is none."""
+    if variant.forward.formula is None:
+        return ""
+    lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
+    return CythonPrinter(names=names, lists=lists).text(variant.forward.formula.expr)
 
 
 def _ufunc_view(variant: Variant) -> ComputeView:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .entry_views import copy_entry, entry_view
+from .entry_views import copy_entry, entry_view, saves_result
 from .faces import make_face
 from .formula import Expr, Formula
 from .fused_loops import backward_kernels, forward_kernel
@@ -59,7 +59,8 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
     for formula in _formulas(ops):
         for module, name in _called(formula.expr):
             found.setdefault(module, set()).add(name)
-    if any(op.is_composite and "inplace" in op.forms for op in ops):
+    inplace = [op for op in ops if "inplace" in op.forms]
+    if any(op.is_composite or any(map(saves_result, op.variants)) for op in inplace):
         found.setdefault(table.by_base["copy_"][0].family, set()).add(copy_entry(table))
     found.pop(family, None)
     for module in sorted(found):

@@ -152,6 +152,9 @@ class InplaceView:
     op: str  # mul_
     record: RecordView | None
     copy: str  # a composite is copied into `self`, with its history, by this op; else ""
+    text: str  # the composite, of the `original` value of `self`
+    view_copy: str  # so is the result of an op that saves its result, when `self` is a view; else ""
+    view_arguments: tuple[str, ...]  # of the op then
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     check_tensor_or_none,
     dtype_of,
+    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,11 +51,11 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
     as_view_list,
@@ -92,6 +93,9 @@ from gradsmith.generated.comparison cimport (
     op_le_scalar,
     op_where_scalar_tensor,
     op_where_tensor_tensor,
+)
+from gradsmith.generated.copy cimport (
+    op_copy__tensor,
 )
 from gradsmith.generated.exponential cimport (
     op_erf,
@@ -173,6 +177,8 @@ cdef TensorBase op_sigmoid(TensorBase self):
 
 cdef TensorBase inplace_sigmoid(TensorBase self):
     check_inplace("sigmoid_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("sigmoid_", self, op_sigmoid(self)))
     cdef SigmoidBackward0 node = None
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
@@ -271,6 +277,8 @@ cdef TensorBase op_relu(TensorBase self):
 
 cdef TensorBase inplace_relu(TensorBase self):
     check_inplace("relu_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("relu_", self, op_relu(self)))
     cdef ReluBackward0 node = None
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)

@@ -29,6 +29,7 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     check_tensor_or_none,
     dtype_of,
+    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -65,11 +66,11 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
     as_view_list,
@@ -961,6 +962,8 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("div_", self, op_div_tensor_tensor(self, other)))
     cdef DivBackward0 node = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
@@ -1109,6 +1112,8 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("div_", self, op_div_mode_tensor_tensor(self, other, rounding_mode)))
     cdef DivBackward1 node = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
@@ -1641,10 +1646,10 @@ cdef class PowBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, exponent, result
-        if self.wants(0):    # self: grad * where(exponent == 0, 0, conj(exponent * self ** (exponent - 1)))
+        if self.wants(0):    # self: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
-            give(grad_inputs, 0, op_mul_tensor(grad, op_where_scalar_tensor(op_eq_scalar(exponent, 0), 0, op_conj(op_mul_tensor(exponent, op_pow_tensor_tensor(self_, op_sub_tensor_scalar(exponent, 1)))))))
+            give(grad_inputs, 0, op_where_scalar_tensor(op_eq_scalar(exponent, 0), 0, op_mul_tensor(grad, op_conj(op_mul_tensor(exponent, op_pow_tensor_tensor(self_, op_sub_tensor_scalar(exponent, 1)))))))
         if self.wants(1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
@@ -1684,6 +1689,8 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
 
 cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     check_inplace("pow_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("pow_", self, op_pow_tensor_tensor(original_of(self), exponent)))
     cdef PowBackward0 node = None
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
@@ -1708,10 +1715,10 @@ cdef class PowTensorScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
         cdef object exponent
-        # self: grad * where(exponent == 0, 0, conj(exponent * self ** (exponent - 1)))
+        # self: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
         self_ = unpack(self, 0)
         exponent = value_of(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, where_number(exponent == 0, 0, op_conj(op_mul_scalar(op_pow_tensor_scalar(self_, exponent - 1), exponent)))))
+        give(grad_inputs, 0, where_number(exponent == 0, 0, op_mul_tensor(grad, op_conj(op_mul_scalar(op_pow_tensor_scalar(self_, exponent - 1), exponent)))))
         return 0
 
     cpdef str name(self):
@@ -1837,7 +1844,7 @@ def pow(input, exponent, *, out=None):
     -----
     Gradients::
 
-        input: grad * where(exponent == 0, 0, conj(exponent * self ** (exponent - 1)))
+        input: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
         exponent: pow_backward_exponent(grad, self, exponent, result)
     """
     return give_out("pow", out, call_pow(input, exponent))
@@ -2151,6 +2158,8 @@ cdef TensorBase op_sgn(TensorBase self):
 
 cdef TensorBase inplace_sgn(TensorBase self):
     check_inplace("sgn_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("sgn_", self, op_sgn(original_of(self))))
     cdef SgnBackward0 node = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
@@ -2319,6 +2328,8 @@ cdef TensorBase op_reciprocal(TensorBase self):
 
 cdef TensorBase inplace_reciprocal(TensorBase self):
     check_inplace("reciprocal_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("reciprocal_", self, op_reciprocal(self)))
     cdef ReciprocalBackward0 node = None
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
@@ -2951,7 +2962,9 @@ cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     return clamp_open(self, min, max)
 
 cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
-    return op_copy__tensor(self, clamp_open(self, min, max))
+    check_inplace("clamp_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return op_copy__tensor(self, fitting("clamp_", self, clamp_open(original, min, max)))
 
 cdef object call_clamp(object self, object min, object max):
     self = check_tensor(self, "clamp", "input", 1)

@@ -471,7 +471,7 @@ const gs_fused_kernel *const DIV_SCALAR_TENSOR_BACKWARD[1] = {
 
 /* ---- POW_TENSOR_SCALAR_BACKWARD */
 
-/* self: grad * where(exponent == 0, 0, conj(exponent * self ** (exponent - 1))) */
+/* self: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1))) */
 GS_CLONES static void pow_tensor_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -481,7 +481,7 @@ GS_CLONES static void pow_tensor_scalar_backward_self_f(char **args, const doubl
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float pow_1 = powf(self[i], exponent - 1.0f);
-        out[i] = grad[i] * (exponent == 0.0f ? 0.0f : exponent * pow_1);
+        out[i] = exponent == 0.0f ? 0.0f : grad[i] * (exponent * pow_1);
     }
 }
 
@@ -494,7 +494,7 @@ GS_CLONES static void pow_tensor_scalar_backward_self_d(char **args, const doubl
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double pow_1 = pow(self[i], exponent - 1.0);
-        out[i] = grad[i] * (exponent == 0.0 ? 0.0 : exponent * pow_1);
+        out[i] = exponent == 0.0 ? 0.0 : grad[i] * (exponent * pow_1);
     }
 }
 

@@ -29,6 +29,7 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     check_tensor_or_none,
     dtype_of,
+    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -55,11 +56,11 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
     as_view_list,
@@ -86,6 +87,9 @@ from gradsmith.generated.arithmetic cimport (
     op_mul_scalar,
     op_mul_tensor,
     op_neg,
+)
+from gradsmith.generated.copy cimport (
+    op_copy__tensor,
 )
 from gradsmith.runtime.functions cimport pointwise
 
@@ -141,6 +145,8 @@ cdef TensorBase op_exp(TensorBase self):
 
 cdef TensorBase inplace_exp(TensorBase self):
     check_inplace("exp_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("exp_", self, op_exp(self)))
     cdef ExpBackward0 node = None
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
@@ -225,6 +231,8 @@ cdef TensorBase op_expm1(TensorBase self):
 
 cdef TensorBase inplace_expm1(TensorBase self):
     check_inplace("expm1_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("expm1_", self, op_expm1(self)))
     cdef Expm1Backward0 node = None
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
@@ -475,6 +483,8 @@ cdef TensorBase op_sqrt(TensorBase self):
 
 cdef TensorBase inplace_sqrt(TensorBase self):
     check_inplace("sqrt_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("sqrt_", self, op_sqrt(self)))
     cdef SqrtBackward0 node = None
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
@@ -571,6 +581,8 @@ cdef TensorBase op_rsqrt(TensorBase self):
 
 cdef TensorBase inplace_rsqrt(TensorBase self):
     check_inplace("rsqrt_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("rsqrt_", self, op_rsqrt(self)))
     cdef RsqrtBackward0 node = None
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)

@@ -29,6 +29,7 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     check_tensor_or_none,
     dtype_of,
+    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,11 +51,11 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
     as_view_list,
@@ -1643,7 +1644,6 @@ cdef object call_logsumexp(object self, object dim, object keepdim):
     self = check_tensor(self, "logsumexp", "input", 1)
     dim = as_int_tuple(dim, "logsumexp", "dim", 2)
     keepdim = as_bool(keepdim, "logsumexp", "keepdim", 3)
-    check_real(self, "logsumexp")
     return op_logsumexp(<TensorBase>self, dim, keepdim)
 
 def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None):
@@ -1688,7 +1688,7 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:967
+# derivatives.yaml:966
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -1769,7 +1769,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:976
+# derivatives.yaml:975
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -1865,7 +1865,7 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:986
+# derivatives.yaml:985
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -1946,7 +1946,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:995
+# derivatives.yaml:994
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -2042,7 +2042,7 @@ def log_softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1005
+# derivatives.yaml:1004
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -2135,7 +2135,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:1014
+# derivatives.yaml:1013
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -2200,7 +2200,7 @@ def sum_to(input, size):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:1023
+# derivatives.yaml:1022
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""

@@ -29,6 +29,7 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     check_tensor_or_none,
     dtype_of,
+    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -56,11 +57,11 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
     as_view_list,
@@ -85,6 +86,9 @@ from gradsmith.generated.arithmetic cimport (
     op_mul_tensor,
     op_neg,
     op_sub_scalar_tensor,
+)
+from gradsmith.generated.copy cimport (
+    op_copy__tensor,
 )
 
 import numpy as np
@@ -303,6 +307,8 @@ cdef TensorBase op_tan(TensorBase self):
 
 cdef TensorBase inplace_tan(TensorBase self):
     check_inplace("tan_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("tan_", self, op_tan(self)))
     cdef TanBackward0 node = None
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
@@ -553,6 +559,8 @@ cdef TensorBase op_tanh(TensorBase self):
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("tanh_", self, op_tanh(self)))
     cdef TanhBackward0 node = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)

@@ -6,7 +6,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
-from gradsmith.runtime.variable cimport requires_grad_1, write_out
+from gradsmith.runtime.variable cimport check_result_dtype, requires_grad_1, write_out
 
 import operator
 
@@ -250,6 +250,11 @@ cdef TensorBase as_floating(TensorBase t):
 
 
 # ---- results
+
+cdef TensorBase fitting(str op, TensorBase self, TensorBase value):
+    check_result_dtype(op, dtype_of(value), dtype_of(self))
+    return value
+
 
 cdef int write_values(str op, TensorBase self, object values) except -1:
     target = array_of(self)

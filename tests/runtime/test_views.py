@@ -203,3 +203,19 @@ def test_out_form():
         gs.mul(a, b, out=gs.empty(2))
     with pytest.raises(RuntimeError, match="out=.*automatic differentiation"):
         gs.mul(leaf([1.0]), leaf([1.0]), out=leaf([1.0]) * 1)
+
+
+def test_inplace_on_a_view_of_an_op_that_saves_its_result():
+    x = leaf([0.3, 0.5, 0.7])
+
+    def f(x):
+        y = x * 1
+        y[1:].exp_()
+        return (y * y).sum()
+
+    (first,) = gs.autograd.grad(f(x), x, create_graph=True)
+    (second,) = gs.autograd.grad(first.sum(), x)
+    values = np.array([0.3, 0.5, 0.7])
+    np.testing.assert_allclose(first.detach().numpy()[1:], 2 * np.exp(2 * values[1:]))
+    np.testing.assert_allclose(second.numpy()[1:], 4 * np.exp(2 * values[1:]))
+    np.testing.assert_allclose([first[0].item(), second[0].item()], [0.6, 2.0])
