@@ -8,7 +8,7 @@ from small_table import op_with, table_with
 from codegen.entry_views import entry_view
 from codegen.faces import Face, make_face
 from codegen.family_views import family_view
-from codegen.views import EntryView, RecordView, c_type
+from codegen.views import EntryView, InplaceView, RecordView, c_type
 
 
 def entry_of(entry: str, variant: int = 0) -> EntryView:
@@ -84,10 +84,8 @@ def test_in_place_the_old_value_is_copied_and_the_new_one_is_self() -> None:
     inplace = entry_of(MUL).inplace
     assert inplace is not None and inplace.record is not None
     assert [s.items[0].value for s in inplace.record.before] == ["original_of(self)", "other"]
-    made = entry_of(
-        "e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(result)\n  variants: [inplace]"
-    ).inplace
-    assert made is not None and made.record is not None
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(result)")
+    assert made.record is not None
     assert [s.items[0].value for s in made.record.after] == ["self"]
 
 
@@ -176,21 +174,35 @@ def test_integers_enter_a_function_of_floats_as_floats() -> None:
     assert entry_of(text.format("self * self")).compute.floating == ()
 
 
+COPY = """copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)
+  forward: array(src)
+  self: grad * 0
+  src: grad"""
+
+
+def inplace_of(entry: str) -> InplaceView:
+    """The in-place form of an entry, in a table that has `copy_`."""
+    table = table_with(f"{entry}\n  variants: [inplace]\n  samples: []\n  doc: Under test.\n- name: {COPY}")
+    op = table.ops[-2]
+    made = entry_view(op, op.variants[0], table).inplace
+    assert made is not None
+    return made
+
+
 def test_a_composite_in_place_is_copied() -> None:
-    entry = entry_of(
-        "twice(Tensor self) -> Tensor\n  forward: composite(self + self)\n  variants: [inplace]\n  samples: []\n"
-        "  doc: Two times.\n- name: copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)\n  forward: array(src)\n"
-        "  self: grad * 0\n  src: grad"
-    )
-    assert entry.inplace is not None  # copy_ itself, the last entry
-    table = table_with(
-        "twice(Tensor self) -> Tensor\n  forward: composite(self + self)\n  variants: [inplace]\n  samples: []\n"
-        "  doc: Two times.\n- name: copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)\n  forward: array(src)\n"
-        "  self: grad * 0\n  src: grad"
-    )
-    twice = table.ops[-2]
-    made = entry_view(twice, twice.variants[0], table).inplace
-    assert made is not None and made.copy == "op_copy_"
+    """Its parts see the value from before: they may save it."""
+    twice = inplace_of("twice(Tensor self) -> Tensor\n  forward: composite(self + self)")
+    assert twice.copy == "op_copy_"
+    assert twice.text == "op_add_tensor(original, original, 1)"
+
+
+def test_a_view_in_place_is_copied_when_the_result_is_saved() -> None:
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * result")
+    assert (made.view_copy, made.view_arguments) == ("op_copy_", ("self",))
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * result * self")
+    assert made.view_arguments == ("original_of(self)",)
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * self")
+    assert made.view_copy == ""
 
 
 # ---- families

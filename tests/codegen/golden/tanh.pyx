@@ -33,6 +33,8 @@ cdef TensorBase op_tanh(TensorBase self):
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
+    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
+        return op_copy__tensor(self, fitting("tanh_", self, op_tanh(self)))
     cdef TanhBackward0 node = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
