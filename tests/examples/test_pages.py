@@ -46,6 +46,15 @@ def test_links_lead_somewhere(page):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_notes_that_are_named_are_there(page):
+    named = set(re.findall(r"Note \[([A-Z][\w' -]+)\]", page.read_text(encoding="utf-8")))
+    sources = [path for folder in ("runtime", "codegen") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    texts = [path.read_text(encoding="utf-8") for path in sources if path.suffix in (".py", ".pyx", ".pxd", ".c", ".h")]
+    missing = [title for title in named if not any(f"Note [{title}]\n" in text for text in texts)]
+    assert missing == []
+
+
 def test_message_in_the_readme_is_the_generators():
     quoted = [block for block in code_blocks.blocks_of(ROOT / "README.md") if block.language == "text"]
     [message] = [block.text for block in quoted if "Did you mean" in block.text]
