@@ -24,6 +24,7 @@ kernels, which are otherwise used where a trial compilation finds them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib
 import json
@@ -156,11 +157,21 @@ _DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n]*?(\w+)\([^\n]*[^:\s][ \t]*\
 _WORD = re.compile(rb"\w+")
 
 
+class Declarations(NamedTuple):
+    """A .pxd file taken apart: its one-line functions by name, and all the rest."""
+
+    functions: list[tuple[bytes, bytes]]
+    rest: bytes
+    words: frozenset[bytes]  # of the rest
+
+
 class Sources:
     """Reads source files once per run and tells their digests."""
 
     def __init__(self) -> None:
         self._texts: dict[str, bytes] = {}
+        self._declarations: dict[str, Declarations] = {}
+        self._included: dict[str, list[str]] = {}
 
     def text(self, path: str) -> bytes:
         if path not in self._texts:
@@ -172,8 +183,9 @@ class Sources:
         return self._texts[path]
 
     def forget(self, path: str) -> None:
-        """The file is about to be written anew."""
+        """The file has been written anew."""
         self._texts.pop(path, None)
+        self._included.pop(path, None)
 
     def digest(self, paths: Iterable[str]) -> str:
         return _digest(*(self.text(path) for path in paths))
@@ -186,28 +198,35 @@ class Sources:
         do not count: adding an op compiles its own family alone.
         """
         text = self.text(source)
-        words = set(_WORD.findall(text))
-        for dependency in dependencies:
-            words.update(_WORD.findall(_DECLARED_FUNCTION.sub(b"", self.text(dependency))))
+        declared = [self._declarations_of(path) for path in dependencies]
+        words = frozenset(_WORD.findall(text)).union(*(file.words for file in declared))
+        used = (line for file in declared for name, line in file.functions if name in words)
+        return _digest(text, *(file.rest for file in declared), *used)
 
-        def keep_if_used(match: re.Match[bytes]) -> bytes:
-            return match.group() if match.group(1) in words else b""
-
-        declarations = (_DECLARED_FUNCTION.sub(keep_if_used, self.text(path)) for path in dependencies)
-        return _digest(text, *declarations)
+    def _declarations_of(self, path: str) -> Declarations:
+        if path not in self._declarations:
+            text = self.text(path)
+            rest = _DECLARED_FUNCTION.sub(b"", text)
+            functions = [(match.group(1), match.group()) for match in _DECLARED_FUNCTION.finditer(text)]
+            self._declarations[path] = Declarations(functions, rest, frozenset(_WORD.findall(rest)))
+        return self._declarations[path]
 
     def headers(self, source: str, folders: tuple[str, ...]) -> list[str]:
         """The project's own headers that a C file includes, directly or not."""
-        found: list[str] = []
+        found: set[str] = set()
         waiting = [source]
         while waiting:
-            including = waiting.pop()
-            for name in _INCLUDE.findall(self.text(including)):
-                header = self._resolve(name.decode(), including, folders)
-                if header and header not in found:
-                    found.append(header)
-                    waiting.append(header)
+            new = set(self._includes(waiting.pop(), folders)) - found
+            found |= new
+            waiting += new
         return sorted(found)
+
+    def _includes(self, path: str, folders: tuple[str, ...]) -> list[str]:
+        if path not in self._included:
+            names = {name.decode() for name in _INCLUDE.findall(self.text(path))}
+            headers = (self._resolve(name, path, folders) for name in names)
+            self._included[path] = [header for header in headers if header]
+        return self._included[path]
 
     @staticmethod
     def _resolve(name: str, including: str, folders: tuple[str, ...]) -> str | None:
@@ -313,6 +332,7 @@ class Toolchain:
     def program(self) -> str | None:
         return shutil.which(self.command.split()[0])
 
+    @functools.cached_property
     def identity(self) -> str:
         """Changes when another compiler, Python, NumPy or set of flags is used."""
         program = self.program
@@ -333,7 +353,7 @@ class Toolchain:
                 self.features[feature] = False
                 continue
             output = f"probe:{feature}"
-            key = _digest(self.identity(), program)
+            key = _digest(self.identity, program)
             if state.note(output) is None or state.key(output) != key:
                 state.record(output, key, note=self._try(feature.lower(), program, libraries))
             self.features[feature] = bool(state.note(output))
@@ -468,6 +488,7 @@ def require_headers() -> None:
         )
 
 
+@functools.cache
 def _version_of(distribution: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
@@ -583,7 +604,7 @@ class Build:
         [output] = self._object_names(source, folder)
         inputs = [source, *self.sources.headers(source, Toolchain.INCLUDE_FOLDERS)]
         flags = repr((self.toolchain.flags(source, extension), self.toolchain.macros()))
-        key = _digest(self.toolchain.identity(), flags, self.sources.digest(inputs))
+        key = _digest(self.toolchain.identity, flags, self.sources.digest(inputs))
         if not self.state.is_current(output, key):
             self.report(f"cc      {source}")
             self.state.discard(output)
