@@ -66,6 +66,12 @@ cdef extern from "runtime/kernels/kernels.h":
 
     PyObject *gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b) except NULL
     PyObject *gs_linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL
+    ctypedef enum MatmulBackend "gs_matmul_backend":
+        GS_MATMUL_AUTO
+        GS_MATMUL_BLAS
+        GS_MATMUL_OWN
+    int gs_set_matmul_backend(MatmulBackend backend) noexcept
+    MatmulBackend gs_get_matmul_backend(int type_num) noexcept
 
 gs_import_numpy()
 gs_loops_init()
@@ -285,6 +291,25 @@ def cache_size():
 def cache_hits():
     """How many arrays have been recycled since the start."""
     return gs_cache_recycled()
+
+
+_MATMUL_BACKENDS = {"auto": GS_MATMUL_AUTO, "blas": GS_MATMUL_BLAS, "own": GS_MATMUL_OWN}
+
+
+def set_matmul_backend(name):
+    """Who multiplies large float matrices: "blas" (NumPy's), "own" (AVX-512 kernels) or "auto", the faster one here."""
+    if name not in _MATMUL_BACKENDS:
+        raise ValueError(f"set_matmul_backend expects one of {list(_MATMUL_BACKENDS)}, got {name!r}")
+    if not gs_set_matmul_backend(_MATMUL_BACKENDS[name]):
+        raise RuntimeError(f"set_matmul_backend: {name!r} needs a processor with AVX-512")
+
+
+def get_matmul_backend(dtype="float32"):
+    """The backend in use for a dtype, "blas" or "own"."""
+    if numpy.dtype(dtype) not in (numpy.dtype("float32"), numpy.dtype("float64")):
+        return "blas"
+    cdef bint is_own = gs_get_matmul_backend(numpy.dtype(dtype).num) == GS_MATMUL_OWN
+    return "own" if is_own else "blas"
 
 
 def direct_loops():

@@ -83,7 +83,10 @@ PyObject *gs_log_softmax(PyObject *a, int axis);
 PyObject *gs_log_softmax_backward(PyObject *grad, PyObject *result, int axis);
 PyObject *gs_logsumexp(PyObject *a, PyObject *axes, int keepdims);
 
-/* matmul.c */
+/* matmul.c: who multiplies large float matrices.  AUTO measures, and becomes one of the others. */
+typedef enum { GS_MATMUL_AUTO, GS_MATMUL_BLAS, GS_MATMUL_OWN } gs_matmul_backend;
+int gs_set_matmul_backend(gs_matmul_backend backend); /* 0: not possible on this processor */
+gs_matmul_backend gs_get_matmul_backend(int type);
 PyObject *gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b);
 PyObject *gs_linear(PyObject *x, PyObject *weight, PyObject *bias);
 

@@ -6,6 +6,7 @@
  */
 #include "array_cache.h"
 #include "assign.h"
+#include "gemm.h"
 #include "gemv.h"
 #include "loops.h"
 #include "promotion.h"
@@ -92,10 +93,112 @@ run_as_vectors(const product *p)
     return 0;
 }
 
+/* ---- BLAS or our own: measured once per type, when the first product comes that is large enough to matter */
+
+#define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
+
+static gs_matmul_backend backends[2] = {GS_MATMUL_AUTO, GS_MATMUL_AUTO}; /* float32, float64 */
+
+static int
+run_own(const product *p)
+{
+    npy_intp s = p->size;
+    gs_gemm_job job = {p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
+                       p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s};
+    return gs_gemm(&job);
+}
+
+#define MEASURE_FOR 1000000 /* ns; BLAS's threads may stall for much longer, then one run has to do */
+
+/* Nanoseconds of the fastest of a few runs. */
+static int64_t
+measure(const product *p, gs_matmul_backend backend)
+{
+    int64_t best = INT64_MAX;
+    int64_t begin = gs_now();
+    for (int i = 0; i < 4 && gs_now() - begin < MEASURE_FOR; i++) {
+        int64_t start = gs_now();
+        if (backend == GS_MATMUL_BLAS) {
+            run_loop(p);
+        } else if (!run_own(p)) {
+            return INT64_MAX;
+        }
+        int64_t taken = gs_now() - start;
+        best = taken < best ? taken : best;
+    }
+    return best;
+}
+
+/* BLAS has to be clearly faster: where the two are close, the choice must not change from run to run. */
+static gs_matmul_backend
+faster_backend(int type, const gs_loop *loop)
+{
+    enum { ROWS = 64, SIZE = 192 };
+    npy_intp a_dims[2] = {ROWS, SIZE}, b_dims[2] = {SIZE, SIZE};
+    PyObject *one = PyFloat_FromDouble(1.0);
+    PyObject *a = one == NULL ? NULL : gs_full(type, 2, a_dims, one);
+    PyObject *b = a == NULL ? NULL : gs_full(type, 2, b_dims, one);
+    PyObject *c = b == NULL ? NULL : gs_array_new(type, 2, a_dims);
+    gs_matmul_backend faster = GS_MATMUL_BLAS;
+    if (c != NULL) {
+        npy_intp s = gs_itemsize[type];
+        product p = {loop, type, s,        gs_fields(a)->data, gs_fields(b)->data, gs_fields(c)->data, ROWS, SIZE,
+                     SIZE, s * SIZE, s, s * SIZE,          s,                  s * SIZE};
+        faster = measure(&p, GS_MATMUL_BLAS) * 5 / 4 < measure(&p, GS_MATMUL_OWN) ? GS_MATMUL_BLAS : GS_MATMUL_OWN;
+    }
+    PyErr_Clear();
+    Py_XDECREF(one);
+    gs_array_xrelease(a);
+    gs_array_xrelease(b);
+    gs_array_xrelease(c);
+    return faster;
+}
+
+static gs_matmul_backend
+backend_for(int type, const gs_loop *loop)
+{
+    gs_matmul_backend *backend = &backends[type == NPY_FLOAT64];
+    if (*backend == GS_MATMUL_AUTO) {
+        *backend = gs_gemm_is_possible() ? faster_backend(type, loop) : GS_MATMUL_BLAS;
+    }
+    return *backend;
+}
+
+static int
+suits_own(const product *p)
+{
+    npy_intp s = p->size;
+    return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) && p->m >= 4 && p->n >= 32 && p->k >= 16 &&
+           work_of(p) >= OWN_FROM && (p->a_row | p->a_column | p->b_row | p->b_column) % s == 0 &&
+           (p->a_row == s || p->a_column == s) && (p->b_row == s || p->b_column == s);
+}
+
+static int
+try_own(const product *p)
+{
+    return suits_own(p) && backend_for(p->type, p->loop) == GS_MATMUL_OWN && run_own(p);
+}
+
+int
+gs_set_matmul_backend(gs_matmul_backend backend)
+{
+    if (backend == GS_MATMUL_OWN && !gs_gemm_is_possible()) {
+        return 0;
+    }
+    backends[0] = backends[1] = backend;
+    return 1;
+}
+
+gs_matmul_backend
+gs_get_matmul_backend(int type)
+{
+    return backend_for(type, gs_matmul_loop(type));
+}
+
 static void
 gemm(const product *p)
 {
-    if (is_empty(p) || run_as_vectors(p)) {
+    if (is_empty(p) || run_as_vectors(p) || try_own(p)) {
         return;
     }
     if (work_of(p) < GIL_RELEASE_FROM) {

@@ -822,8 +822,18 @@ PRODUCTS = [
     ((5, 1, 2, 3), (4, 3, 6)), ((2, 3), (5, 3, 4)), ((3,), (5, 3, 4)), ((5, 2, 3), (3,)), ((0, 3), (3, 4)),
     ((2, 0), (0, 4)), ((0, 2, 3), (3, 4)), ((1, 5), (5, 1)), ((5, 1), (1, 5)), ((70, 40), (40, 90)),
     ((1, 300), (300, 200)), ((300, 200), (200, 1)), ((300, 1), (1, 200)), ((6, 1, 300), (300, 50)),
-    ((64, 20, 30), (64, 30, 20)), ((130, 150), (150, 170)),
+    ((64, 20, 30), (64, 30, 20)), ((130, 150), (150, 170)), ((33, 257), (257, 95)), ((3, 40, 50), (50, 70)),
 ]  # fmt: skip
+
+
+@pytest.fixture(params=["blas", "own"])
+def backend(request):
+    try:
+        array.set_matmul_backend(request.param)
+    except RuntimeError:
+        pytest.skip("this processor has no AVX-512")
+    yield request.param
+    array.set_matmul_backend("auto")
 
 
 def matrix_layouts(x):
@@ -839,7 +849,7 @@ def matrix_layouts(x):
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, "int64", "int32", "bool", "float16"])
 @pytest.mark.parametrize("shapes", PRODUCTS)
-def test_matmul(dtype, shapes, threads):
+def test_matmul(dtype, shapes, backend, threads):
     a, b = values(dtype, shapes[0], 1), values(dtype, shapes[1], 2)
     expected = np.asarray(a @ b)
     rtol = {"float16": 3e-2, "float32": 2e-5, "complex64": 2e-5}.get(dtype, 1e-13)
@@ -847,6 +857,30 @@ def test_matmul(dtype, shapes, threads):
         result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
         assert result.dtype == expected.dtype
         assert_close(result, expected, rtol)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("size", [(1130, 300, 40), (40, 600, 2100), (14, 16, 4000), (29, 1000, 33), (500, 512, 500)])
+def test_own_matmul_in_blocks(dtype, size, threads):
+    try:
+        array.set_matmul_backend("own")
+    except RuntimeError:
+        pytest.skip("this processor has no AVX-512")
+    m, k, n = size
+    a, b = values(dtype, (m, k), 1), values(dtype, (k, n), 2)
+    expected = a.astype("float64") @ b.astype("float64")
+    for (x, transpose_x), (y, transpose_y) in itertools.product(list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]):
+        result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+        assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
+    array.set_matmul_backend("auto")
+
+
+def test_matmul_backend_is_measured():
+    array.set_matmul_backend("auto")
+    assert array.get_matmul_backend("float32") in ("blas", "own")
+    assert array.get_matmul_backend("complex64") == "blas"
+    with pytest.raises(ValueError, match="expects one of"):
+        array.set_matmul_backend("mkl")
 
 
 def test_matmul_of_broadcast_operands():

@@ -1,0 +1,248 @@
+/* The text of gemm.c for one type: REAL, LANES of it in 64 bytes, NAME(x) adds the type's suffix, and SHUFFLES lists the
+ * steps of a transposition. */
+
+typedef REAL NAME(vector) __attribute__((vector_size(64)));
+typedef REAL NAME(unaligned) __attribute__((vector_size(64), aligned(sizeof(REAL))));
+
+#define WIDTH (2 * LANES) /* columns of a panel of b */
+
+/* ---- transposing LANES x LANES elements */
+
+/* Exchanges the upper right and lower left quarters of every square of 2 * step lanes: log2(LANES) times, this transposes.
+ * The indices choose the first of each pair of rows; those of the second are larger by step. */
+#define EXCHANGE(step, ...) NAME(exchange)(rows, step, (NAME(index)){__VA_ARGS__});
+
+#if defined(__clang__)
+/* clang shuffles by constant arguments only, so it gets the portable form and vectorises that. */
+#define NAME_SHUFFLE(a, b, indices) NAME(select_lanes)(a, b, indices)
+#else
+#define NAME_SHUFFLE(a, b, indices) __builtin_shuffle(a, b, indices)
+#endif
+
+#if LANES == 16
+typedef int32_t NAME(index) __attribute__((vector_size(64)));
+#else
+typedef int64_t NAME(index) __attribute__((vector_size(64)));
+#endif
+
+#if defined(__clang__)
+INLINE_AVX512 NAME(vector)
+NAME(select_lanes)(NAME(vector) a, NAME(vector) b, NAME(index) indices)
+{
+    NAME(vector) result;
+    UNROLL
+    for (int i = 0; i < LANES; i++) {
+        result[i] = indices[i] < LANES ? a[indices[i]] : b[indices[i] - LANES];
+    }
+    return result;
+}
+#endif
+
+INLINE_AVX512 void
+NAME(exchange)(NAME(vector) *rows, int step, NAME(index) first)
+{
+    UNROLL
+    for (int i = 0; i < LANES; i++) {
+        if (i & step) {
+            continue;
+        }
+        NAME(vector) upper = rows[i], lower = rows[i + step];
+        rows[i] = NAME_SHUFFLE(upper, lower, first);
+        rows[i + step] = NAME_SHUFFLE(upper, lower, first + step);
+    }
+}
+
+INLINE_AVX512 void
+NAME(transpose)(NAME(vector) *rows)
+{
+    SHUFFLES
+}
+
+/* ---- packing
+ *
+ * A panel is [k][slot]: slot is a row of a, or a column of b.  In the source, slots are `slot_step` apart and k is
+ * `k_step` apart; one of the two is 1. */
+
+INLINE_AVX512 void
+NAME(pack_transposing)(const REAL *from, npy_intp slot_step, npy_intp n_slots, npy_intp n_k, npy_intp width, REAL *to)
+{
+    for (npy_intp slot = 0; slot < width; slot += LANES) {
+        npy_intp here = n_slots - slot, stored = width - slot < LANES ? width - slot : LANES;
+        npy_intp k = 0;
+        for (; k + LANES <= n_k; k += LANES) {
+            NAME(vector) rows[LANES];
+            UNROLL
+            for (int i = 0; i < LANES; i++) {
+                rows[i] = i < here ? *(const NAME(unaligned) *)(from + (slot + i) * slot_step + k) : (NAME(vector)){0};
+            }
+            NAME(transpose)(rows);
+            if (stored == LANES) {
+                UNROLL
+                for (int i = 0; i < LANES; i++) {
+                    *(NAME(unaligned) *)(to + (k + i) * width + slot) = rows[i];
+                }
+            } else {
+                for (int i = 0; i < LANES; i++) {
+                    memcpy(to + (k + i) * width + slot, &rows[i], sizeof(REAL) * (size_t)stored);
+                }
+            }
+        }
+        for (; k < n_k; k++) {
+            for (npy_intp i = 0; i < stored; i++) {
+                to[k * width + slot + i] = i < here ? from[(slot + i) * slot_step + k] : 0;
+            }
+        }
+    }
+}
+
+INLINE_AVX512 void
+NAME(pack_copying)(const REAL *from, npy_intp k_step, npy_intp n_slots, npy_intp n_k, npy_intp width, REAL *to)
+{
+    for (npy_intp k = 0; k < n_k; k++) {
+        for (npy_intp i = 0; i < n_slots; i++) {
+            to[k * width + i] = from[k * k_step + i];
+        }
+        for (npy_intp i = n_slots; i < width; i++) {
+            to[k * width + i] = 0;
+        }
+    }
+}
+
+AVX512 static void
+NAME(pack_panel)(const REAL *from, npy_intp slot_step, npy_intp k_step, npy_intp n_slots, npy_intp n_k, npy_intp width,
+                 REAL *to)
+{
+    n_slots = n_slots < width ? n_slots : width;
+    if (slot_step != 1) {
+        NAME(pack_transposing)(from, slot_step, n_slots, n_k, width, to);
+    } else if (n_slots == WIDTH && width == WIDTH) {
+        for (npy_intp k = 0; k < n_k; k++) {
+            const NAME(unaligned) *row = (const NAME(unaligned) *)(from + k * k_step);
+            ((NAME(unaligned) *)(to + k * WIDTH))[0] = row[0];
+            ((NAME(unaligned) *)(to + k * WIDTH))[1] = row[1];
+        }
+    } else {
+        NAME(pack_copying)(from, k_step, n_slots, n_k, width, to);
+    }
+}
+
+static void
+NAME(pack_panels)(void *context, npy_intp first, npy_intp last)
+{
+    const block *b = context;
+    const gs_gemm_job *job = &b->job;
+    for (npy_intp i = first; i < last; i++) {
+        if (i < b->a_panels) {
+            npy_intp row = i * b->height;
+            const REAL *a = (const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column;
+            NAME(pack_panel)(a, job->a_row, job->a_column, b->n_rows - row, b->n_k, b->height,
+                             (REAL *)b->packed_a + row * b->n_k);
+        } else {
+            npy_intp column = (i - b->a_panels) * WIDTH;
+            const REAL *from = (const REAL *)job->b + (b->first_column + column) * job->b_column + b->first_k * job->b_row;
+            NAME(pack_panel)(from, job->b_column, job->b_row, b->n_columns - column, b->n_k, WIDTH,
+                             (REAL *)b->packed_b + column * b->n_k);
+        }
+    }
+}
+
+/* ---- the kernel: panel of a times panel of b */
+
+/* Stores the sums of a panel at the edge, whose padding has no place in c. */
+AVX512 static void
+NAME(store_edge)(const REAL *sums, REAL *c, npy_intp c_row, npy_intp n_rows, npy_intp n_columns, int add)
+{
+    for (npy_intp i = 0; i < n_rows; i++) {
+        for (npy_intp k = 0; k < n_columns; k++) {
+            c[i * c_row + k] = add ? c[i * c_row + k] + sums[i * WIDTH + k] : sums[i * WIDTH + k];
+        }
+    }
+}
+
+INLINE_AVX512 void
+NAME(multiply)(const int height, const REAL *a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row, npy_intp n_rows,
+               npy_intp n_columns, int add)
+{
+    NAME(vector) sums[MOST_ROWS][2];
+    UNROLL
+    for (int i = 0; i < height; i++) {
+        sums[i][0] = (NAME(vector)){0};
+        sums[i][1] = (NAME(vector)){0};
+    }
+    for (npy_intp k = 0; k < n_k; k++) {
+        NAME(vector) b0 = ((const NAME(unaligned) *)b)[0], b1 = ((const NAME(unaligned) *)b)[1];
+        UNROLL
+        for (int i = 0; i < height; i++) {
+            sums[i][0] += a[i] * b0;
+            sums[i][1] += a[i] * b1;
+        }
+        a += height;
+        b += WIDTH;
+    }
+    if (n_rows < height || n_columns < WIDTH) {
+        NAME(store_edge)((const REAL *)sums, c, c_row, n_rows, n_columns, add);
+        return;
+    }
+    UNROLL
+    for (int i = 0; i < height; i++) {
+        NAME(unaligned) *row = (NAME(unaligned) *)(c + i * c_row);
+        row[0] = add ? row[0] + sums[i][0] : sums[i][0];
+        row[1] = add ? row[1] + sums[i][1] : sums[i][1];
+    }
+}
+
+#define KERNEL(height)                                                                                                \
+    AVX512 static void NAME(multiply_##height)(const REAL *a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row,   \
+                                               npy_intp n_rows, npy_intp n_columns, int add)                         \
+    {                                                                                                                 \
+        NAME(multiply)(height, a, b, n_k, c, c_row, n_rows, n_columns, add);                                          \
+    }
+
+KERNEL(1)
+KERNEL(2)
+KERNEL(3)
+KERNEL(4)
+KERNEL(5)
+KERNEL(6)
+KERNEL(7)
+KERNEL(8)
+KERNEL(9)
+KERNEL(10)
+KERNEL(11)
+KERNEL(12)
+KERNEL(13)
+KERNEL(14)
+#undef KERNEL
+
+typedef void (*NAME(kernel))(const REAL *, const REAL *, npy_intp, REAL *, npy_intp, npy_intp, npy_intp, int);
+
+static const NAME(kernel) NAME(kernels)[MOST_ROWS + 1] = {
+    NULL,           NAME(multiply_1),  NAME(multiply_2),  NAME(multiply_3),  NAME(multiply_4),
+    NAME(multiply_5),  NAME(multiply_6),  NAME(multiply_7),  NAME(multiply_8),  NAME(multiply_9),
+    NAME(multiply_10), NAME(multiply_11), NAME(multiply_12), NAME(multiply_13), NAME(multiply_14),
+};
+
+/* Items are numbered panel of b by panel of b, and within one by groups of panels of a. */
+static void
+NAME(multiply_panels)(void *context, npy_intp first, npy_intp last)
+{
+    const block *b = context;
+    NAME(kernel) kernel = NAME(kernels)[b->height];
+    for (npy_intp item = first; item < last; item++) {
+        npy_intp column = item / b->groups * WIDTH;
+        npy_intp panel = item % b->groups * GROUP;
+        npy_intp end = panel + GROUP < b->a_panels ? panel + GROUP : b->a_panels;
+        npy_intp n_columns = b->n_columns - column < WIDTH ? b->n_columns - column : WIDTH;
+        for (; panel < end; panel++) {
+            npy_intp row = panel * b->height;
+            npy_intp n_rows = b->n_rows - row < b->height ? b->n_rows - row : b->height;
+            REAL *c = (REAL *)b->job.c + (b->first_row + row) * b->job.c_row + b->first_column + column;
+            kernel((const REAL *)b->packed_a + row * b->n_k, (const REAL *)b->packed_b + column * b->n_k, b->n_k, c,
+                   b->job.c_row, n_rows, n_columns, b->first_k > 0);
+        }
+    }
+}
+
+#undef EXCHANGE
+#undef NAME_SHUFFLE
+#undef WIDTH
