@@ -174,7 +174,7 @@ cpdef object selection_backward(object gradient, object indices, object shape, o
     """The gradient goes to the one element that was chosen along the dimension."""
     if not keepdim and shape:
         gradient, indices = gradient.unsqueeze(dim), indices.unsqueeze(dim)
-    return zeros(*shape, dtype=gradient.dtype).scatter(dim, indices, gradient)
+    return zeros(shape, dtype=gradient.dtype).scatter(dim, indices, gradient)
 
 
 cpdef object var_backward(object gradient, object self, object dim, object correction, object keepdim):
@@ -266,11 +266,11 @@ cpdef object filled_slices(object gradients, object shape, object dtype, object 
     """Gradients of all slices along a dimension, zeros for those that were not used."""
     axis = wrapped(dim, len(shape))
     size = (*shape[:axis], *shape[axis + 1 :])
-    return [zeros(*size, dtype=dtype) if gradient is None else gradient for gradient in gradients]
+    return [zeros(size, dtype=dtype) if gradient is None else gradient for gradient in gradients]
 
 
 cpdef object gather_backward(object gradient, object shape, object dim, object index):
-    return zeros(*shape, dtype=gradient.dtype).scatter_add(dim, index, gradient)
+    return zeros(shape, dtype=gradient.dtype).scatter_add(dim, index, gradient)
 
 
 cpdef object scatter_backward_src(object gradient, object dim, object index, object shape):
@@ -282,13 +282,13 @@ cpdef object scatter_backward_src(object gradient, object dim, object index, obj
 
 
 cpdef object index_select_backward(object gradient, object shape, object dim, object index):
-    return zeros(*shape, dtype=gradient.dtype).index_add(dim, index, gradient)
+    return zeros(shape, dtype=gradient.dtype).index_add(dim, index, gradient)
 
 
 cpdef object masked_select_backward(object gradient, object shape, object mask):
     places = values_of(mask)
     common = np.broadcast_shapes(tuple(shape), places.shape)
-    return zeros(*common, dtype=gradient.dtype).index_put((np.broadcast_to(places, common),), gradient)
+    return zeros(common, dtype=gradient.dtype).index_put((np.broadcast_to(places, common),), gradient)
 
 
 # ---- any strides
@@ -382,7 +382,7 @@ cpdef object nll_loss_backward_weight(
         total = weights.sum()
         losses = ((losses - (weights * losses).sum() / total) / total).masked_fill(ignored, 0)
     of_each = (gradient * losses).reshape(-1)
-    return zeros(*weight.shape, dtype=of_each.dtype).index_add(0, classes.reshape(-1), of_each)
+    return zeros(weight.shape, dtype=of_each.dtype).index_add(0, classes.reshape(-1), of_each)
 
 
 cpdef object mse_scale(object reduction, object shape, object target_shape):
