@@ -13,7 +13,7 @@ Tensor = Any
 def class_dim(ndim: int) -> int:
     """The dimension of the classes."""
     if ndim == 0:
-        raise RuntimeError("cross_entropy(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a number")
+        raise RuntimeError("cross_entropy(): expected an input of size (C), (N, C) or (N, C, d1, ...), got a number")
     return 0 if ndim == 1 else 1
 
 

@@ -85,7 +85,9 @@ cpdef object bmm_of(object a, object b):
 cpdef object mv_of(object a, object b):
     check_ndim("mv", a, b, 2, 1)
     if a.shape[1] != b.shape[0]:
-        raise RuntimeError(f"mv(): a matrix of size {list(a.shape)} cannot be multiplied by a vector of size {b.shape[0]}")
+        raise RuntimeError(
+            f"mv(): a matrix of size {list(a.shape)} cannot be multiplied by a vector of size {b.shape[0]}"
+        )
     return take(matmul(<PyObject *>a, <PyObject *>b))
 
 
@@ -129,5 +131,7 @@ cdef int check_linear(object x, object weight, object bias) except -1:
         return 0
     check_types("linear", x, bias)
     if cnp.PyArray_NDIM(bias) > ndim - 1 or (ndim == 2 and bias.ndim and bias.shape[0] not in (1, weight.shape[0])):
-        raise RuntimeError(f"linear(): a bias of size {list(bias.shape)} does not fit a weight of size {list(weight.shape)}")
+        raise RuntimeError(
+            f"linear(): a bias of size {list(bias.shape)} does not fit a weight of size {list(weight.shape)}"
+        )
     return 0

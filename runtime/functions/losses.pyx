@@ -160,7 +160,7 @@ cdef int check_nll(tuple shape, object dtype, object target, object weight, Bloc
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"nll_loss(): expected an integer target (classes), but got {target.dtype}")
     if ndim == 0:
-        raise RuntimeError("nll_loss(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a single number")
+        raise RuntimeError("nll_loss(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a number")
     expected = () if ndim == 1 else (shape[0], *shape[2:])
     if target.shape != expected:
         raise ValueError(

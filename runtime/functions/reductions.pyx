@@ -162,7 +162,9 @@ cdef int check_not_empty(str op, object a, object axes) except -1:
         raise RuntimeError(f"{op}(): the tensor of size {list(a.shape)} has no elements. Specify the reduction dim.")
     for axis in (axes if isinstance(axes, tuple) else (axes,)):
         if a.shape[axis] == 0:
-            raise IndexError(f"{op}(): Expected reduction dim {axis} to have non-zero size, but the size is {list(a.shape)}.")
+            raise IndexError(
+                f"{op}(): Expected reduction dim {axis} to have non-zero size, but the size is {list(a.shape)}."
+            )
     return 0
 
 

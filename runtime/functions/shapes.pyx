@@ -242,7 +242,9 @@ cpdef object t_of(cnp.ndarray a):
     cdef Layout layout
     read_layout(a, &layout)
     if layout.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but the input has {layout.ndim}: {shape_list(a)}")
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but the input has {layout.ndim}: {shape_list(a)}"
+        )
     if layout.ndim == 2:
         exchange(&layout, 0, 1)
     return view_at(a, &layout, 0)
