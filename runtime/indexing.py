@@ -31,7 +31,7 @@ def getitem(tensor: Any, key: Any) -> Any:
 def setitem(tensor: Any, key: Any, value: Any) -> None:
     """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
     index, is_basic = _normalise(key)
-    source = _as_source(tensor, value)
+    source = _without_leading_ones(_as_source(tensor, value))
     if is_basic:
         upcalls.copy_(upcalls.basic_index(tensor, index), source)
     else:
@@ -47,6 +47,15 @@ def _as_source(tensor: Any, value: Any) -> Any:
             f"can't assign a {type(value).__name__} to a {tensor.dtype} tensor; expected a number, an array or a Tensor"
         )
     return from_array(array.astype(tensor.dtype) if array.ndim == 0 else array)
+
+
+def _without_leading_ones(source: Any) -> Any:
+    """Values may have more dimensions than their places, as far as these have size one."""
+    shape = source.shape
+    if not shape or shape[0] != 1:
+        return source
+    extra = next((n for n, size in enumerate(shape) if size != 1), len(shape))
+    return source.reshape(shape[extra:])
 
 
 def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
