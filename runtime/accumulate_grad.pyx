@@ -25,12 +25,6 @@ cdef extern from "Python.h":
 cdef class AccumulateGrad(Node):
     """Adds incoming gradients to a leaf."""
 
-    def __dealloc__(self):
-        # The saved slot still holds the leaf: the base class frees it after this.
-        cdef TensorBase leaf = leaf_of(<PyObject *>self)
-        if leaf is not None and leaf.meta is not None:
-            (<TensorMeta>leaf.meta).accumulator = NULL
-
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef PyObject *grad = grads[0]
         if grad == NULL:

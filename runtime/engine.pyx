@@ -22,11 +22,11 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcmp, memset
+from libc.string cimport memset
 cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
-from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive, sum_to
+from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, full_array, is_exclusive, sum_to
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport (
     Edge,
@@ -351,19 +351,24 @@ cdef int abandon(GraphTask task) except -1:
     return 0
 
 
-cdef PyObject **slots_for(int count, PyObject **inline_slots) except NULL:
+cdef inline PyObject **slots_for(int count, PyObject **inline_slots) except NULL:
     """`count` empty slots: the caller's own on the stack while they suffice."""
-    cdef PyObject **slots = inline_slots
+    cdef int i
     if count > INLINE_SLOTS:
-        slots = <PyObject **>PyMem_Calloc(count, sizeof(PyObject *))
-        if slots == NULL:
-            raise MemoryError()
-    else:
-        memset(slots, 0, count * sizeof(PyObject *))
+        return many_slots(count)
+    for i in range(count):
+        inline_slots[i] = NULL
+    return inline_slots
+
+
+cdef PyObject **many_slots(int count) except NULL:
+    cdef PyObject **slots = <PyObject **>PyMem_Calloc(count, sizeof(PyObject *))
+    if slots == NULL:
+        raise MemoryError()
     return slots
 
 
-cdef void free_slots(PyObject **slots, int count, PyObject **inline_slots) noexcept:
+cdef inline void free_slots(PyObject **slots, int count, PyObject **inline_slots) noexcept:
     cdef int i
     for i in range(count):
         Py_XDECREF_pointer(slots[i])
@@ -495,9 +500,7 @@ cdef bint fits(InputMetadata *metadata, PyObject *grad) noexcept:
         return False
     if cnp.PyArray_NDIM(<cnp.ndarray>array) != metadata.ndim:
         return False
-    return memcmp(
-        metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), metadata.ndim * sizeof(cnp.npy_intp)
-    ) == 0
+    return same_dims(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), metadata.ndim)
 
 
 cdef bint same_kind(PyObject *a, PyObject *b) noexcept:
@@ -505,9 +508,16 @@ cdef bint same_kind(PyObject *a, PyObject *b) noexcept:
     cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>a)
     if cnp.PyArray_TYPE(<cnp.ndarray>a) != cnp.PyArray_TYPE(<cnp.ndarray>b) or ndim != cnp.PyArray_NDIM(<cnp.ndarray>b):
         return False
-    return memcmp(
-        cnp.PyArray_DIMS(<cnp.ndarray>a), cnp.PyArray_DIMS(<cnp.ndarray>b), ndim * sizeof(cnp.npy_intp)
-    ) == 0
+    return same_dims(cnp.PyArray_DIMS(<cnp.ndarray>a), cnp.PyArray_DIMS(<cnp.ndarray>b), ndim)
+
+
+cdef inline bint same_dims(const cnp.npy_intp *a, const cnp.npy_intp *b, int ndim) noexcept:
+    # Too short for a call of memcmp to pay.
+    cdef int i
+    for i in range(ndim):
+        if a[i] != b[i]:
+            return False
+    return True
 
 
 cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
@@ -746,7 +756,31 @@ cdef bint leads_to_request(GraphTask task, Node node) except -1:
     return False
 
 
-# ---- the door for gradsmith.autograd, which has checked the arguments
+# ---- the door for gradsmith.autograd
+
+def backward_of_scalar(TensorBase root, retain_graph):
+    """``root.backward(retain_graph=...)`` of a real tensor with one element; False, and nothing done, for any other."""
+    cdef PyObject *ones
+    cdef GraphTask task
+    if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root):
+        return False
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<cnp.ndarray>root.array)):
+        return False
+    ones = full_array(
+        cnp.PyArray_TYPE(<cnp.ndarray>root.array),
+        cnp.PyArray_NDIM(<cnp.ndarray>root.array),
+        cnp.PyArray_DIMS(<cnp.ndarray>root.array),
+        1,
+    )
+    task = begin(retain_graph is not None and retain_graph)
+    try:
+        run(task, [root], [wrap_owned(ones)], False)
+    finally:
+        end(task)
+    return True
+
+
+# What follows takes checked arguments.
 
 def run_backward(list roots, list grads, bint keep_graph, bint create_graph):
     """Accumulate into every leaf below `roots`."""

@@ -105,9 +105,11 @@ cdef class NodeMeta:
     cdef public object pre_hooks, post_hooks        # tables of hooks.py
     cdef public dict metadata
 
-# The autograd side of tensors, a layer above, says here how a leaf's accumulator is made (a new reference).
+# The autograd side of tensors, a layer above, says here how a leaf's accumulator is made (a new reference) and how a
+# leaf, borrowed, forgets one that dies.
 ctypedef PyObject *(*accumulator_maker)(TensorBase) except NULL
-cdef void set_accumulator_maker(accumulator_maker function) noexcept
+ctypedef void (*accumulator_forgetter)(PyObject *) noexcept
+cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgetter forgetter) noexcept
 
 cdef NodeMeta node_meta(Node node)                          # made on first use
 

@@ -111,8 +111,9 @@ cdef bint grow_pending() noexcept:
 cdef class Node:
     """Backward of one recorded operation. Not made from Python.
 
-    Contract for subclasses: no fields of their own (free lists serve only classes of one size), `apply` fills
-    one slot per edge with a new reference or leaves it NULL, and computes only what `wants` says.
+    Contract for subclasses: no fields and no destructor of their own (the pool serves classes of one size, and they
+    all die by `dealloc_node`); `apply` fills one slot per edge with a new reference or leaves it NULL, and computes
+    only what `wants` says.
     """
 
     def __cinit__(self):
@@ -240,11 +241,13 @@ cdef class NodeMeta:
 
 
 cdef accumulator_maker accumulator_of_leaf = NULL
+cdef accumulator_forgetter forget_accumulator = NULL
 
 
-cdef void set_accumulator_maker(accumulator_maker function) noexcept:
-    global accumulator_of_leaf
-    accumulator_of_leaf = function
+cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgetter forgetter) noexcept:
+    global accumulator_of_leaf, forget_accumulator
+    accumulator_of_leaf = maker
+    forget_accumulator = forgetter
 
 
 cdef int show_accumulator(Edge *edge) except -1:
@@ -271,6 +274,8 @@ cdef void dealloc_node(PyObject *self) noexcept:
     cdef PyObject *meta = <PyObject *>(<Node>self).meta
     GS_COUNT_NODE(-1)
     PyObject_GC_UnTrack(self)
+    if (<Node>self).flags & NODE_LEAF:
+        forget_accumulator((<Node>self).saved[0].value)
     clear_saved(self, SAVED_EMPTY)
     clear_values(self)
     clear_outputs(self)

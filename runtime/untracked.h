@@ -18,11 +18,22 @@ static struct {
     PyObject *free[GS_POOL_SIZE];
     int count;
     Py_ssize_t size; /* of the objects in the pool */
+    destructor dealloc;
 } gs_pool;
+
+/* A subclass compiled by Cython brings a destructor that tracks and untracks the object once more and then calls the
+ * base's.  Without fields of its own it has nothing to free: it gets the base's at its first instance. */
+static void gs_share_dealloc(PyTypeObject *type)
+{
+    if (type->tp_basicsize == gs_pool.size && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        type->tp_dealloc = gs_pool.dealloc;
+}
 
 static PyObject *gs_untracked_alloc(PyTypeObject *type, Py_ssize_t Py_UNUSED(n_items))
 {
     PyObject *object;
+    if (type->tp_dealloc != gs_pool.dealloc)
+        gs_share_dealloc(type);
     if (type->tp_basicsize == gs_pool.size && gs_pool.count > 0)
         object = PyObject_Init(gs_pool.free[--gs_pool.count], type);
     else
@@ -44,6 +55,7 @@ static void gs_untracked_free(void *object)
 static void gs_allocate_untracked(PyTypeObject *type, destructor dealloc)
 {
     gs_pool.size = type->tp_basicsize;
+    gs_pool.dealloc = dealloc;
     type->tp_alloc = gs_untracked_alloc;
     type->tp_free = gs_untracked_free;
     type->tp_dealloc = dealloc;

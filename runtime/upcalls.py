@@ -1,6 +1,6 @@
 """The one door upward: what the runtime needs of the generated ops.
 
-The engine adds gradients and undoes broadcasting *differentiably* when the graph of the gradient is wanted, and
+`Tensor.backward` is a method of a lower layer than the engine. The engine adds gradients and undoes broadcasting *differentiably* when the graph of the gradient is wanted, and
 indexing, copying and cloning are ops of the table. The runtime cannot import the generated modules, which are built on
 it; they fill these names when they are imported.
 """
@@ -17,6 +17,7 @@ def _missing(*args: object) -> Any:
     raise RuntimeError("gradsmith.generated has not been imported; import gradsmith instead of a part of it")
 
 
+backward: _Function = _missing
 add: _Function = _missing
 clone: _Function = _missing
 copy_: _Function = _missing

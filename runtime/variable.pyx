@@ -20,7 +20,7 @@ from gradsmith.runtime.node cimport (
     metadata_of,
     node_meta,
     release_reference,
-    set_accumulator_maker,
+    set_accumulator_functions,
     set_metadata,
     track,
 )
@@ -133,7 +133,12 @@ cdef PyObject *grad_accumulator(TensorBase leaf) except NULL:
     return <PyObject *>accumulator
 
 
-set_accumulator_maker(grad_accumulator)
+cdef void forget_accumulator(PyObject *leaf) noexcept:
+    if leaf != NULL and (<TensorBase>leaf).meta is not None:
+        (<TensorMeta>(<TensorBase>leaf).meta).accumulator = NULL
+
+
+set_accumulator_functions(grad_accumulator, forget_accumulator)
 
 
 # ---- history
@@ -554,9 +559,7 @@ cdef class Variable(TensorBase):
 
         See `gradsmith.autograd.backward`.
         """
-        from gradsmith.autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        upcalls.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def share_version_with(self, TensorBase other not None):
         """Internal: count in-place changes of both tensors together."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from gradsmith.runtime import engine
+from gradsmith.runtime import engine, upcalls
 from gradsmith.runtime.tensor import TensorBase, from_array
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
@@ -43,6 +43,9 @@ def backward(
         A tensor has no graph, is not a scalar and has no gradient given, or the graph's saved values were freed by an
         earlier backward or changed in place since.
     """
+    is_plain = grad_tensors is None and inputs is None and not create_graph and isinstance(tensors, TensorBase)
+    if is_plain and engine.backward_of_scalar(tensors, retain_graph):
+        return
     roots = _as_list(tensors, "tensors")
     grads = _root_gradients(roots, _as_optional_list(grad_tensors, len(roots)), create_graph)
     keep_graph = create_graph if retain_graph is None else bool(retain_graph)
@@ -202,3 +205,6 @@ def _warn_create_graph() -> None:
         UserWarning,
         stacklevel=4,
     )
+
+
+upcalls.fill(backward=backward)
