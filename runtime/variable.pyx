@@ -144,6 +144,9 @@ set_accumulator_functions(grad_accumulator, forget_accumulator)
 # ---- history
 
 cdef int set_history(TensorBase result, Node node) except -1:
+    """`node` made `result`. A result whose dtype has no gradient stays without history."""
+    if not has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):
+        return 0
     set_metadata(&node.metadata, result.array)
     Py_INCREF(node)
     result.grad_fn = <PyObject *>node
@@ -155,6 +158,10 @@ cdef int set_history(TensorBase result, Node node) except -1:
     return 0
 
 
+cdef inline bint has_gradient(int type_number) noexcept:
+    return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
+
+
 cdef int set_history_list(object results, Node node) except -1:
     """History of several outputs; None and outputs whose dtype has no gradient stay without."""
     cdef TensorBase result
@@ -162,7 +169,7 @@ cdef int set_history_list(object results, Node node) except -1:
     if node.outputs == NULL:
         node.set_outputs(len(results))
     for result in results:
-        if result is not None and result.dtype.kind in "fc":
+        if result is not None and has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):
             set_metadata(metadata_of(<PyObject *>node, i), result.array)
             Py_INCREF(node)
             result.grad_fn = <PyObject *>node

@@ -219,3 +219,14 @@ def test_inplace_on_a_view_of_an_op_that_saves_its_result():
     np.testing.assert_allclose(first.detach().numpy()[1:], 2 * np.exp(2 * values[1:]))
     np.testing.assert_allclose(second.numpy()[1:], 4 * np.exp(2 * values[1:]))
     np.testing.assert_allclose([first[0].item(), second[0].item()], [0.6, 2.0])
+
+
+def test_values_may_not_have_more_dimensions_than_their_place():
+    x = gs.zeros(3)
+    with pytest.raises(RuntimeError, match="do not broadcast"):
+        x.copy_(gs.ones(1, 1, 3))
+    assert x.tolist() == [0, 0, 0]
+
+
+def test_a_cast_to_integers_has_no_history():
+    assert not leaf([1.5]).to(gs.int64).requires_grad
