@@ -10,8 +10,8 @@ const char *
 gs_type_name(int type)
 {
     static const char *const names[GS_TYPES] = {
-        "bool",  "int8",  "uint8", "int16",  "uint16",  "int",       "uint",       "long",         "ulong",
-        "longlong", "ulonglong", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
+        "bool", "int8",     "uint8",     "int16",   "uint16",  "int",        "uint",      "long",       "ulong",
+                "longlong", "ulonglong", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
         [NPY_HALF] = "float16",
     };
     switch (type) { /* the numbers of these depend on the platform, their names must not */

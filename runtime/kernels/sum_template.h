@@ -191,7 +191,6 @@ NAME(sum_few_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
 static void
 NAME(add_parts)(const NAME(sum_job) *job, npy_intp outer)
 {
-    double *sums = job->parts;
     for (npy_intp o = 0; o < outer; o++) {
         double *parts = job->parts + o * job->n_parts * job->inner;
         for (npy_intp k = 1; k < job->n_parts; k++) {
@@ -199,9 +198,8 @@ NAME(add_parts)(const NAME(sum_job) *job, npy_intp outer)
                 parts[j] += parts[k * job->inner + j];
             }
         }
-        sums = parts;
         for (npy_intp j = 0; j < job->inner; j++) {
-            job->out[o * job->inner + j] = (REAL)sums[j];
+            job->out[o * job->inner + j] = (REAL)parts[j];
         }
     }
 }

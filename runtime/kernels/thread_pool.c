@@ -14,7 +14,7 @@
  * One job runs at a time.  A second caller does its job alone.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* cpu_set_t */
+#define _GNU_SOURCE 1 /* cpu_set_t */
 #endif
 #include "thread_pool.h"
 #include "thread_primitives.h"
