@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/python
 ARGS   ?=
+# A test runs make itself, and compares what it prints.
+MAKEFLAGS += --no-print-directory
 
 ifeq ($(MAKE_VERSION),)
 $(error this Makefile needs GNU make; on BSD it is called gmake)
