@@ -125,7 +125,18 @@ def test_binary_equals_numpy(name, dtype):
             kernels.apply_binary(name, a, b)
         return
     if np.dtype(dtype).kind == "c" and name not in (
-        "ADD SUBTRACT MULTIPLY TRUE_DIVIDE POWER EQUAL NOT_EQUAL LOGICAL_AND LOGICAL_OR LOGICAL_XOR".split()
+        [
+            "ADD",
+            "SUBTRACT",
+            "MULTIPLY",
+            "TRUE_DIVIDE",
+            "POWER",
+            "EQUAL",
+            "NOT_EQUAL",
+            "LOGICAL_AND",
+            "LOGICAL_OR",
+            "LOGICAL_XOR",
+        ]
     ):
         with pytest.raises(RuntimeError, match="not implemented for 'complex"):
             kernels.apply_binary(name, a, b)
@@ -136,7 +147,9 @@ def test_binary_equals_numpy(name, dtype):
             assert_near(kernels.apply_binary(name, x, y), expected)
 
 
-@pytest.mark.parametrize("name", ["ADD", "MULTIPLY", "MAXIMUM", "LESS", "EQUAL", "BITWISE_AND", "LEFT_SHIFT", "FLOOR_DIVIDE"])
+@pytest.mark.parametrize(
+    "name", ["ADD", "MULTIPLY", "MAXIMUM", "LESS", "EQUAL", "BITWISE_AND", "LEFT_SHIFT", "FLOOR_DIVIDE"]
+)
 @pytest.mark.parametrize("dtype", INTS)
 def test_integers_equal_numpy(name, dtype):
     a, b = values(dtype, (3, 5), 1), np.abs(values(dtype, (3, 5), 2))
@@ -178,8 +191,8 @@ def test_large_arrays(threads):
     a, b = values("float32", 1_000_003, 1), values("float32", 1_000_003, 2)
     assert_same(kernels.apply_binary("ADD", a, b), a + b)
     assert_same(kernels.apply_unary("EXP", a), np.exp(a))
-    assert_same(kernels.apply_binary("ADD", a[::2], b[1::2].repeat(2)[::2][: a[::2].size - 1].mean(keepdims=True)),
-                a[::2] + b[1::2].repeat(2)[::2][: a[::2].size - 1].mean(keepdims=True))
+    n = a[1::2].size
+    assert_same(kernels.apply_binary("ADD", a[::2][:n], b[1::2]), a[::2][:n] + b[1::2])
 
 
 # ---- promotion: the outcomes below are PyTorch's
@@ -324,7 +337,10 @@ def test_shapes_that_do_not_broadcast():
     "call, message",
     [
         (lambda t: kernels.apply_binary("SUBTRACT", t, t), "Subtraction, the `-` operator, with a bool tensor"),
-        (lambda t: kernels.apply_scalar("SUBTRACT", np.ones(3), True), "Subtraction, the `-` operator, with a bool tensor"),
+        (
+            lambda t: kernels.apply_scalar("SUBTRACT", np.ones(3), True),
+            "Subtraction, the `-` operator, with a bool tensor",
+        ),
         (lambda t: kernels.apply_unary("POSITIVE", t), "not implemented for 'bool'"),
         (lambda t: kernels.apply_unary("NEGATIVE", t), "Negation, the `-` operator, on a bool tensor"),
         (lambda t: kernels.apply_binary("BITWISE_AND", np.ones(3), np.ones(3)), "not implemented for 'float64'"),
@@ -449,7 +465,9 @@ def test_fused_broadcasts(dtype, shapes, threads):
     rtol = 1e-6 if dtype == "float32" else 1e-15
     for name, function in FUSED.items():
         operands = inputs[: function.__code__.co_argcount]
-        np.testing.assert_allclose(kernels.apply_fused(name, operands, [2.5]), function(*operands), rtol=rtol, atol=rtol)
+        np.testing.assert_allclose(
+            kernels.apply_fused(name, operands, [2.5]), function(*operands), rtol=rtol, atol=rtol
+        )
 
 
 def test_fused_layouts():
@@ -744,10 +762,12 @@ def test_sums_do_not_depend_on_threads():
     results = []
     for n_threads in (1, 2, 5):
         array.set_num_threads(n_threads)
-        results.append([
-            kernels.apply_sum(values("float32", shape), axis).tobytes()
-            for shape, axis in [((1_000_000,), None), ((3000, 700), 0), ((3000, 700), 1), ((200_000, 3), 0)]
-        ])
+        results.append(
+            [
+                kernels.apply_sum(values("float32", shape), axis).tobytes()
+                for shape, axis in [((1_000_000,), None), ((3000, 700), 0), ((3000, 700), 1), ((200_000, 3), 0)]
+            ]
+        )
     array.set_num_threads(before)
     assert results[0] == results[1] == results[2]
 
@@ -869,7 +889,9 @@ def test_own_matmul_in_blocks(dtype, size, threads):
     m, k, n = size
     a, b = values(dtype, (m, k), 1), values(dtype, (k, n), 2)
     expected = a.astype("float64") @ b.astype("float64")
-    for (x, transpose_x), (y, transpose_y) in itertools.product(list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]):
+    for (x, transpose_x), (y, transpose_y) in itertools.product(
+        list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]
+    ):
         result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
         assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
     array.set_matmul_backend("auto")
