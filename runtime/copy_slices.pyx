@@ -14,7 +14,7 @@ from gradsmith.runtime.variable cimport collect_edge
 import numpy as np
 
 from gradsmith.runtime import upcalls
-from gradsmith.runtime.geometry import geometry_of, mask_of, scratch, slice_values, scatter_values
+from gradsmith.runtime.geometry import geometry_of, mask_of, replaced_values, scatter_values, slice_values
 
 cdef extern from "Python.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
@@ -76,13 +76,18 @@ cdef list run_inner(Node function, TensorBase inside, unsigned int wanted):
 
 cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
     """`grad` with the overwritten places replaced by `inside` (zeros when the operation passes nothing on)."""
-    if grad_enabled():
-        outer = upcalls.where(wrap(mask_of(geometry)), wrap(np.zeros((), grad.dtype)), grad)
-        return outer if inside is None else upcalls.add(outer, upcalls.geometry_scatter(inside, geometry))
-    base, view = scratch(geometry)
-    base[...] = <object>grad.array
-    view[...] = 0 if inside is None else <object>inside.array
-    return wrap(base)
+    if not grad_enabled():
+        values = 0 if inside is None else <object>inside.array
+        return wrap(replaced_values(<object>grad.array, values, geometry))
+    outer = outside_of(grad, geometry)
+    return outer if inside is None else upcalls.add(outer, upcalls.geometry_scatter(inside, geometry))
+
+
+cdef object outside_of(TensorBase grad, object geometry):
+    """`grad` with zeros at the overwritten places; of complex numbers these may be one of two parts."""
+    if geometry.in_parts:
+        return upcalls.add(grad, upcalls.geometry_scatter(-upcalls.geometry_slice(grad, geometry), geometry))
+    return upcalls.where(wrap(mask_of(geometry)), wrap(np.zeros((), grad.dtype)), grad)
 
 
 cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function):

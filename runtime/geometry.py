@@ -21,13 +21,30 @@ class Geometry(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     offset: int  # of the view's first element from the base's first
-    dtype: np.dtype  # of the base
+    dtype: np.dtype  # of the base, or of its parts
+    in_parts: bool  # a real view of a complex base: the base is described with a last dimension (real, imaginary)
 
 
 def geometry_of(base: NDArray, view: NDArray) -> Geometry:
     """Geometry of `view`, an array over memory of `base`."""
     offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    return Geometry(base.shape, base.strides, view.shape, view.strides, offset, base.dtype)
+    if base.dtype.kind == "c" and view.dtype.kind != "c":
+        parts = (*base.shape, 2), (*base.strides, view.itemsize)
+        return Geometry(*parts, view.shape, view.strides, offset, view.dtype, True)
+    return Geometry(base.shape, base.strides, view.shape, view.strides, offset, base.dtype, False)
+
+
+def _parts(array: NDArray, geometry: Geometry) -> NDArray:
+    """`array`, of the base's shape, as the geometry describes the base."""
+    return np.ascontiguousarray(array).view(geometry.dtype).reshape(geometry.base_shape) if geometry.in_parts else array
+
+
+def _joined(base: NDArray, geometry: Geometry) -> NDArray:
+    """A contiguous array of the base's shape and dtype, from one that is as the geometry describes the base."""
+    whole = np.ascontiguousarray(base).reshape(base.shape)
+    if not geometry.in_parts:
+        return whole
+    return whole.view(np.result_type(geometry.dtype, np.complex64)).reshape(geometry.base_shape[:-1])
 
 
 def _extent(geometry: Geometry) -> tuple[int, int]:
@@ -41,22 +58,26 @@ def scratch(geometry: Geometry, dtype: np.dtype | None = None) -> tuple[NDArray,
     """Fresh zeros laid out like the base, and the view's place in them."""
     low, high = _extent(geometry)
     buffer = np.zeros(high - low, np.uint8)
-    base = np.ndarray(
-        geometry.base_shape, geometry.dtype, buffer, -low, geometry.base_strides
-    )
+    base = np.ndarray(geometry.base_shape, geometry.dtype, buffer, -low, geometry.base_strides)
     if 0 in geometry.shape:
         return base, np.zeros(geometry.shape, geometry.dtype)
-    view = np.ndarray(
-        geometry.shape, geometry.dtype, buffer, geometry.offset - low, geometry.strides
-    )
+    view = np.ndarray(geometry.shape, geometry.dtype, buffer, geometry.offset - low, geometry.strides)
     return base, view
 
 
 def slice_values(array: NDArray, geometry: Geometry) -> NDArray:
     """Copy of the elements of `array`, which has the base's shape, that the view shows."""
     base, view = scratch(geometry)
-    base[...] = array
+    base[...] = _parts(array, geometry)
     return view.copy()
+
+
+def replaced_values(array: NDArray, values: NDArray | int, geometry: Geometry) -> NDArray:
+    """Copy of `array`, which has the base's shape, with `values` at the view's places."""
+    base, view = scratch(geometry)
+    base[...] = _parts(array, geometry)
+    view[...] = values
+    return _joined(base, geometry)
 
 
 def scatter_values(values: NDArray, geometry: Geometry) -> NDArray:
@@ -66,13 +87,12 @@ def scatter_values(values: NDArray, geometry: Geometry) -> NDArray:
         _scatter_sum(values, geometry, base, view)
     else:
         view[...] = values
-    return np.ascontiguousarray(base) if base.ndim else base.copy()
+    return _joined(base, geometry)
 
 
 def mask_of(geometry: Geometry) -> NDArray:
     """Which elements of the base the view shows, as a bool array of the base's shape."""
-    marked = geometry._replace(dtype=geometry.dtype)
-    base, view = scratch(marked)
+    base, view = scratch(geometry)
     view[...] = 1
     return base != 0
 
@@ -106,4 +126,4 @@ def slice_values_as(numbers: NDArray, geometry: Geometry) -> NDArray:
         offset=int(geometry.offset * scale),
         dtype=numbers.dtype,
     )
-    return slice_values(numbers, scaled)
+    return slice_values(numbers, scaled._replace(in_parts=False))
