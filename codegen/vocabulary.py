@@ -22,6 +22,8 @@ def _words(text: str) -> frozenset[str]:
 # One module of generated code each.
 FAMILIES = (
     "arithmetic",
+    "division",
+    "bounds",
     "exponential",
     "trigonometric",
     "activation",

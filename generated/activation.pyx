@@ -78,15 +78,14 @@ from gradsmith.generated.arithmetic cimport (
     op_add_scalar,
     op_add_tensor,
     op_conj,
-    op_div_scalar_tensor,
-    op_div_tensor_scalar,
-    op_div_tensor_tensor,
-    op_maximum_scalar,
     op_mul_scalar,
     op_mul_tensor,
     op_neg,
     op_square,
     op_sub_scalar_tensor,
+)
+from gradsmith.generated.bounds cimport (
+    op_maximum_scalar,
 )
 from gradsmith.generated.comparison cimport (
     op_gt_scalar,
@@ -96,6 +95,11 @@ from gradsmith.generated.comparison cimport (
 )
 from gradsmith.generated.copy cimport (
     op_copy__tensor,
+)
+from gradsmith.generated.division cimport (
+    op_div_scalar_tensor,
+    op_div_tensor_scalar,
+    op_div_tensor_tensor,
 )
 from gradsmith.generated.exponential cimport (
     op_erf,
@@ -130,7 +134,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:496
+# derivatives.yaml:508
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -231,7 +235,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:504
+# derivatives.yaml:516
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -331,7 +335,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:513
+# derivatives.yaml:525
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -426,7 +430,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:524
+# derivatives.yaml:536
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     return op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
@@ -460,7 +464,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:533
+# derivatives.yaml:545
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -507,7 +511,7 @@ cdef TensorBase op_gelu_erf(TensorBase self):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:542
+# derivatives.yaml:554
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -554,7 +558,7 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:554
+# derivatives.yaml:566
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

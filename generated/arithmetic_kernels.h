@@ -12,26 +12,10 @@ extern const gs_fused_kernel *const SUB_ALPHA_TENSOR_TENSOR_BACKWARD[2];
 extern const gs_fused_kernel *const SUB_ALPHA_SCALAR_TENSOR_BACKWARD[1];
 extern const gs_fused_kernel *const MUL_TENSOR_BACKWARD[2];
 extern const gs_fused_kernel *const MUL_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const DIV_TENSOR_TENSOR_BACKWARD[2];
-extern const gs_fused_kernel *const DIV_TENSOR_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const DIV_SCALAR_TENSOR_BACKWARD[1];
-extern const gs_fused_kernel *const POW_TENSOR_SCALAR_BACKWARD[1];
 extern const gs_fused_kernel *const NEG_BACKWARD[1];
 extern const gs_fused_kernel *const ABS_BACKWARD[1];
 extern const gs_fused_kernel *const SQUARE_BACKWARD[1];
 extern const gs_fused_kernel *const RECIPROCAL_BACKWARD[1];
-extern const gs_fused_kernel *const MAXIMUM_TENSOR_BACKWARD[2];
-extern const gs_fused_kernel *const MAXIMUM_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const MINIMUM_TENSOR_BACKWARD[2];
-extern const gs_fused_kernel *const MINIMUM_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const CLAMP_TENSOR_TENSOR_BACKWARD[3];
-extern const gs_fused_kernel *const CLAMP_TENSOR_SCALAR_BACKWARD[2];
-extern const gs_fused_kernel *const CLAMP_SCALAR_TENSOR_BACKWARD[2];
-extern const gs_fused_kernel *const CLAMP_SCALAR_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const CLAMP_MIN_TENSOR_BACKWARD[2];
-extern const gs_fused_kernel *const CLAMP_MIN_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const CLAMP_MAX_TENSOR_BACKWARD[2];
-extern const gs_fused_kernel *const CLAMP_MAX_SCALAR_BACKWARD[1];
 extern const gs_fused_kernel *const CONJ_PHYSICAL_BACKWARD[1];
 
 /* Values of pointwise ops. */
@@ -40,9 +24,5 @@ extern const gs_fused_kernel ADD_ALPHA_SCALAR_FORWARD;
 extern const gs_fused_kernel SUB_ALPHA_TENSOR_TENSOR_FORWARD;
 extern const gs_fused_kernel SUB_ALPHA_TENSOR_SCALAR_FORWARD;
 extern const gs_fused_kernel SUB_ALPHA_SCALAR_TENSOR_FORWARD;
-extern const gs_fused_kernel CLAMP_TENSOR_TENSOR_FORWARD;
-extern const gs_fused_kernel CLAMP_TENSOR_SCALAR_FORWARD;
-extern const gs_fused_kernel CLAMP_SCALAR_TENSOR_FORWARD;
-extern const gs_fused_kernel CLAMP_SCALAR_SCALAR_FORWARD;
 
 #endif

@@ -82,14 +82,16 @@ from gradsmith.runtime.variable cimport (
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar,
     op_conj,
-    op_div_scalar_tensor,
-    op_div_tensor_tensor,
     op_mul_scalar,
     op_mul_tensor,
     op_neg,
 )
 from gradsmith.generated.copy cimport (
     op_copy__tensor,
+)
+from gradsmith.generated.division cimport (
+    op_div_scalar_tensor,
+    op_div_tensor_tensor,
 )
 from gradsmith.runtime.functions cimport pointwise
 
@@ -110,7 +112,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:385
+# derivatives.yaml:397
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -196,7 +198,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:393
+# derivatives.yaml:405
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -282,7 +284,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:401
+# derivatives.yaml:413
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -365,7 +367,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:409
+# derivatives.yaml:421
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -448,7 +450,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:417
+# derivatives.yaml:429
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -534,7 +536,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:425
+# derivatives.yaml:437
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -635,7 +637,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:433
+# derivatives.yaml:445
 
 cdef class ErfBackward0(Node):
     """Backward of ``erf(Tensor self) -> Tensor``."""

@@ -16,16 +16,6 @@ from gradsmith.generated.arithmetic cimport (
     call_sub_alpha_,
     call_mul,
     call_mul_,
-    call_div,
-    call_div_,
-    call_div_mode,
-    call_div_mode_,
-    call_floor_divide,
-    call_floor_divide_,
-    call_remainder,
-    call_remainder_,
-    call_pow,
-    call_pow_,
     call_neg,
     call_neg_,
     call_positive,
@@ -39,6 +29,25 @@ from gradsmith.generated.arithmetic cimport (
     call_square_,
     call_reciprocal,
     call_reciprocal_,
+    call_conj,
+    call_conj_physical,
+    call_conj_physical_,
+)
+
+from gradsmith.generated.division cimport (
+    call_div,
+    call_div_,
+    call_div_mode,
+    call_div_mode_,
+    call_floor_divide,
+    call_floor_divide_,
+    call_remainder,
+    call_remainder_,
+    call_pow,
+    call_pow_,
+)
+
+from gradsmith.generated.bounds cimport (
     call_maximum,
     call_minimum,
     call_clamp,
@@ -49,9 +58,6 @@ from gradsmith.generated.arithmetic cimport (
     call_clamp_min_,
     call_clamp_max,
     call_clamp_max_,
-    call_conj,
-    call_conj_physical,
-    call_conj_physical_,
 )
 
 from gradsmith.generated.exponential cimport (
@@ -277,6 +283,15 @@ cdef class Tensor(Variable):
             return NotImplemented
         return call_mul_(self, other)
 
+    def __neg__(self):
+        return call_neg(self)
+
+    def __pos__(self):
+        return call_positive(self)
+
+    def __abs__(self):
+        return call_abs(self)
+
     def __truediv__(self, other):
         if not is_operand(other):
             return NotImplemented
@@ -336,15 +351,6 @@ cdef class Tensor(Variable):
         if not is_operand(other):
             return NotImplemented
         return call_pow_(self, other)
-
-    def __neg__(self):
-        return call_neg(self)
-
-    def __pos__(self):
-        return call_positive(self)
-
-    def __abs__(self):
-        return call_abs(self)
 
     def __eq__(self, other):
         if not is_operand(other):
@@ -494,42 +500,6 @@ cdef class Tensor(Variable):
         """Product of two tensors, element by element. Written into the tensor itself."""
         return call_mul_(self, other)
 
-    def div(self, other, *, rounding_mode=None):
-        """Quotient of two tensors, element by element."""
-        if rounding_mode is not None:
-            return call_div_mode(self, other, rounding_mode)
-        return call_div(self, other)
-
-    def div_(self, other, *, rounding_mode=None):
-        """Quotient of two tensors, element by element. Written into the tensor itself."""
-        if rounding_mode is not None:
-            return call_div_mode_(self, other, rounding_mode)
-        return call_div_(self, other)
-
-    def floor_divide(self, other):
-        """Quotient of two tensors, rounded down."""
-        return call_floor_divide(self, other)
-
-    def floor_divide_(self, other):
-        """Quotient of two tensors, rounded down. Written into the tensor itself."""
-        return call_floor_divide_(self, other)
-
-    def remainder(self, other):
-        """Remainder of the division rounded down; it has the sign of the divisor."""
-        return call_remainder(self, other)
-
-    def remainder_(self, other):
-        """Remainder of the division rounded down; it has the sign of the divisor. Written into the tensor itself."""
-        return call_remainder_(self, other)
-
-    def pow(self, exponent):
-        """Power with an exponent for each element, for all elements, or of one base."""
-        return call_pow(self, exponent)
-
-    def pow_(self, exponent):
-        """Power with an exponent for each element, for all elements, or of one base. Written into the tensor itself."""
-        return call_pow_(self, exponent)
-
     def neg(self):
         """The negative of each element."""
         return call_neg(self)
@@ -582,6 +552,54 @@ cdef class Tensor(Variable):
         """One divided by each element. Written into the tensor itself."""
         return call_reciprocal_(self)
 
+    def conj(self):
+        """Complex conjugate of each element; a real tensor is returned as it is."""
+        return call_conj(self)
+
+    def conj_physical(self):
+        """Complex conjugate of each element, as a copy."""
+        return call_conj_physical(self)
+
+    def conj_physical_(self):
+        """Complex conjugate of each element, as a copy. Written into the tensor itself."""
+        return call_conj_physical_(self)
+
+    def div(self, other, *, rounding_mode=None):
+        """Quotient of two tensors, element by element."""
+        if rounding_mode is not None:
+            return call_div_mode(self, other, rounding_mode)
+        return call_div(self, other)
+
+    def div_(self, other, *, rounding_mode=None):
+        """Quotient of two tensors, element by element. Written into the tensor itself."""
+        if rounding_mode is not None:
+            return call_div_mode_(self, other, rounding_mode)
+        return call_div_(self, other)
+
+    def floor_divide(self, other):
+        """Quotient of two tensors, rounded down."""
+        return call_floor_divide(self, other)
+
+    def floor_divide_(self, other):
+        """Quotient of two tensors, rounded down. Written into the tensor itself."""
+        return call_floor_divide_(self, other)
+
+    def remainder(self, other):
+        """Remainder of the division rounded down; it has the sign of the divisor."""
+        return call_remainder(self, other)
+
+    def remainder_(self, other):
+        """Remainder of the division rounded down; it has the sign of the divisor. Written into the tensor itself."""
+        return call_remainder_(self, other)
+
+    def pow(self, exponent):
+        """Power with an exponent for each element, for all elements, or of one base."""
+        return call_pow(self, exponent)
+
+    def pow_(self, exponent):
+        """Power with an exponent for each element, for all elements, or of one base. Written into the tensor itself."""
+        return call_pow_(self, exponent)
+
     def maximum(self, other):
         """The greater of two elements; equal ones share the gradient. NaN wins."""
         return call_maximum(self, other)
@@ -613,18 +631,6 @@ cdef class Tensor(Variable):
     def clamp_max_(self, max):
         """Each element, but no greater than `max`. Written into the tensor itself."""
         return call_clamp_max_(self, max)
-
-    def conj(self):
-        """Complex conjugate of each element; a real tensor is returned as it is."""
-        return call_conj(self)
-
-    def conj_physical(self):
-        """Complex conjugate of each element, as a copy."""
-        return call_conj_physical(self)
-
-    def conj_physical_(self):
-        """Complex conjugate of each element, as a copy. Written into the tensor itself."""
-        return call_conj_physical_(self)
 
     def exp(self):
         """e to the power of each element."""
@@ -1207,14 +1213,14 @@ cdef class Tensor(Variable):
     subtract_ = sub_
     multiply = mul
     multiply_ = mul_
-    divide = div
-    divide_ = div_
-    true_divide = div
-    true_divide_ = div_
     negative = neg
     negative_ = neg_
     absolute = abs
     absolute_ = abs_
+    divide = div
+    divide_ = div_
+    true_divide = div
+    true_divide_ = div_
     clip = clamp
     clip_ = clamp_
     not_equal = ne

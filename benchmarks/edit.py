@@ -1,0 +1,58 @@
+"""Seconds from editing one entry of derivatives.yaml to importing the result.
+
+    python benchmarks/edit.py [family ...]
+
+Edits the first formula of a family in a copy of the tree, builds what changed and imports the package in a fresh
+process. The copy keeps the tree it was made from untouched.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FAMILIES = ("arithmetic", "exponential", "activation", "reduce", "shape", "index", "linalg", "loss")
+
+
+def edited(table: str, family: str, round_: int) -> str:
+    """The table with the first formula of the family changed."""
+    start = table.index(f"\n{family}:\n")
+    found = re.compile(r"^(  self: )(.*)$", re.MULTILINE).search(table, start)
+    if found is None:
+        raise SystemExit(f"no formula in {family}")
+    formula = f"({found.group(2)}) * {round_ + 1}"
+    return table[: found.start(2)] + formula + table[found.end() :]
+
+
+def seconds(tree: Path, family: str, rounds: int = 3) -> float:
+    original = (tree / "derivatives.yaml").read_text()
+    best = float("inf")
+    for round_ in range(1, rounds + 1):
+        (tree / "derivatives.yaml").write_text(edited(original, family, round_))
+        start = time.perf_counter()
+        for command in (["-m", "codegen"], ["build_extensions.py"], ["-c", "import gradsmith"]):
+            subprocess.run([sys.executable, *command], cwd=tree, check=True, capture_output=True)
+        best = min(best, time.perf_counter() - start)
+    (tree / "derivatives.yaml").write_text(original)
+    for command in (["-m", "codegen"], ["build_extensions.py"]):
+        subprocess.run([sys.executable, *command], cwd=tree, check=True, capture_output=True)
+    return best
+
+
+def main(families: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "gradsmith"
+        shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv"))
+        subprocess.run([sys.executable, "build_extensions.py"], cwd=tree, check=True, capture_output=True)
+        for family in families or FAMILIES:
+            print(f"{family:15s} {seconds(tree, family):.1f} s   must: 5 s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
