@@ -188,9 +188,16 @@ ROWS = [
     Row("record a*2.0, 1 element", lambda: record_mul_scalar(1), "torch 1/20"),
     Row("backward per node, chain of y*b", lambda: chain(lambda y, b: y * b, 1000, 1), "torch 1/20", per=1000),
     Row("backward per node, chain of tanh", lambda: chain(lambda y, b: y.tanh(), 1000, 1), "torch 1/20", per=1000),
-    Row("backward per node, mixed chain", lambda: chain(lambda y, b: (y * b).tanh() * 0.5 + y, 250, 1), "torch 1/20", per=1000),
+    Row(
+        "backward per node, mixed chain",
+        lambda: chain(lambda y, b: (y * b).tanh() * 0.5 + y, 250, 1),
+        "torch 1/20",
+        per=1000,
+    ),
     Row("elementwise chain fwd+bwd, 1e7", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5),
-    Row("elementwise chain fwd+bwd, 1e7, 2 threads", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5, threads=2),
+    Row(
+        "elementwise chain fwd+bwd, 1e7, 2 threads", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5, threads=2
+    ),
     Row("exp 1e5", lambda: unary("exp", 10**5), "torch 1/1.5"),
     Row("exp 1e6", lambda: unary("exp", 10**6), "torch 1/1.5"),
     Row("exp 1e6, 2 threads", lambda: unary("exp", 10**6), "torch 1/1.5", threads=2),
@@ -236,10 +243,16 @@ def _ratio(own: Timing, other: Timing) -> str:
 def long_chain(length: int = 1_000_000) -> Iterator[str]:
     """Build, run backward and free a chain of a million operations, each library in turn."""
     own = _long_chain(gs, length)
-    yield f"chain of {length:,} ops: build {own[0] * 1e9:.0f}, backward {own[1] * 1e9:.0f}, free {own[2] * 1e9:.0f} ns per op; {own[3]:.0f} bytes per op   must: 500 bytes"
+    yield f"chain of {length:,} ops   {_describe(own)}   must: 500 bytes"
     if torch is not None:
         other = _long_chain(torch, length)
-        yield f"    torch: {other[0] * 1e9:.0f}, {other[1] * 1e9:.0f}, {other[2] * 1e9:.0f} ns; {other[3]:.0f} bytes; ratio {sum(own[:3]) / sum(other[:3]):.3f} (1/{sum(other[:3]) / sum(own[:3]):.1f})   must: 1/10"
+        fraction = sum(other[:3]) / sum(own[:3])
+        yield f"    torch   {_describe(other)}; gradsmith takes 1/{fraction:.1f}   must: 1/10"
+
+
+def _describe(chain: tuple[float, float, float, float]) -> str:
+    build, backward, free = (f"{seconds * 1e9:.0f}" for seconds in chain[:3])
+    return f"build {build}, backward {backward}, free {free} ns per op; {chain[3]:.0f} bytes per op"
 
 
 def _long_chain(lib: object, length: int) -> tuple[float, float, float, float]:
@@ -275,11 +288,15 @@ def import_time(rounds: int = 7) -> str:
     for _ in range(rounds):
         alone.append(run("import numpy"))
         with_package.append(run("import gradsmith"))
-    return f"import gradsmith above import numpy: {(min(with_package) - min(alone)) * 1e3:.1f} ms (minima)   must: 60 ms"
+    return (
+        f"import gradsmith above import numpy: {(min(with_package) - min(alone)) * 1e3:.1f} ms (minima)   must: 60 ms"
+    )
 
 
 def main(words: list[str]) -> None:
-    print(f"gradsmith {gs.__version__}, numpy {np.__version__}, torch {torch.__version__ if torch else 'not installed'}")
+    print(
+        f"gradsmith {gs.__version__}, numpy {np.__version__}, torch {torch.__version__ if torch else 'not installed'}"
+    )
     for row in ROWS:
         if all(word in row.name for word in words):
             print(report(row), flush=True)

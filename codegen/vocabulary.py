@@ -113,7 +113,7 @@ _FORMULAS = """
     matmul_backward_self(Tensor gradient, Tensor other, int[] shape) -> Tensor
     mse_scale(str reduction, int[] shape, int[] target_shape) -> float
     narrow_index(int[] shape, int dim, int start, int length) -> object
-    nll_loss_backward_weight(Tensor gradient, Tensor self, Tensor target, Tensor? weight, int ignore, str reduction) -> Tensor
+    nll_backward_weight(Tensor gradient, Tensor self, Tensor target, Tensor? weight, int ignore, str mode) -> Tensor
     outer_backward(Tensor gradient, Tensor weight) -> Tensor
     pow_backward_exponent(Tensor gradient, Tensor|Scalar self, Tensor exponent, Tensor value) -> Tensor
     prod_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor

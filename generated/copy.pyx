@@ -251,7 +251,7 @@ cdef class ToCopyBackward0(Node):
         return "ToCopyBackward0"
 
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
-    cdef TensorBase result = wrap(array_of(self).astype(dtype))
+    cdef TensorBase result = wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef ToCopyBackward0 node
     if requires_grad_1(self):
         node = ToCopyBackward0.__new__(ToCopyBackward0)

@@ -83,7 +83,7 @@ from gradsmith.runtime.formulas cimport (
     class_dim,
     has_class_indices,
     mse_scale,
-    nll_loss_backward_weight,
+    nll_backward_weight,
     soft_cross_entropy,
 )
 from gradsmith.generated.reduce cimport (
@@ -219,13 +219,13 @@ cdef class NllLossBackward0(Node):
             ignore_index = value_of(self, 1)
             reduction = value_of(self, 2)
             give(grad_inputs, 0, op_nll_loss_backward(grad, target, weight, self_shape, ignore_index, reduction))
-        if self.wants(1):    # weight: nll_loss_backward_weight(grad, self, target, weight, ignore_index, reduction)
+        if self.wants(1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             weight = unpack(self, 2)
             ignore_index = value_of(self, 1)
             reduction = value_of(self, 2)
-            give(grad_inputs, 1, nll_loss_backward_weight(grad, self_, target, weight, ignore_index, reduction))
+            give(grad_inputs, 1, nll_backward_weight(grad, self_, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
@@ -313,7 +313,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     Gradients::
 
         input: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
-        weight: nll_loss_backward_weight(grad, self, target, weight, ignore_index, reduction)
+        weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
     """
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
@@ -334,13 +334,13 @@ cdef class NllLossBackwardBackward0(Node):
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
             give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
-        if self.wants(1):    # weight: nll_loss_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        if self.wants(1):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
-            give(grad_inputs, 1, nll_loss_backward_weight(self_, grad, target, weight, ignore_index, reduction))
+            give(grad_inputs, 1, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
@@ -424,7 +424,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
     Gradients::
 
         input: nll_loss(grad, target, weight, ignore_index, reduction)
-        weight: nll_loss_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
     """
     return call_nll_loss_backward(input, target, weight, shape, ignore_index, reduction)
 

@@ -36,7 +36,7 @@ cpdef object matmul_backward_other(object gradient, object self, object shape)
 cpdef object outer_backward(object gradient, object weight)
 cpdef object linear_backward_weight(object gradient, object self, object weight_ndim)
 cpdef object einsum_of_products(object equation, object operands)
-cpdef object nll_loss_backward_weight(
+cpdef object nll_backward_weight(
     object gradient, object self, object target, object weight, object ignore, object reduction)
 cpdef object mse_scale(object reduction, object shape, object target_shape)
 cpdef object class_dim(object ndim)

@@ -369,7 +369,7 @@ cpdef object einsum_of_products(object equation, object operands):
 # ---- losses
 
 
-cpdef object nll_loss_backward_weight(
+cpdef object nll_backward_weight(
     object gradient, object self, object target, object weight, object ignore, object reduction
 ):
     """Gradient of the class weights; those of a mean also divide it."""

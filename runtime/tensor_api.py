@@ -42,9 +42,7 @@ def size_of(sizes: tuple[int, ...], dim: int) -> int:
     ndim = len(sizes)
     if not -ndim <= dim < ndim:
         low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
     return sizes[dim]
 
 

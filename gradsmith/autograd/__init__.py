@@ -145,7 +145,9 @@ def _as_optional_list(grads: Any, count: int) -> list[Any]:
         return [None] * count
     found = [grads] if isinstance(grads, TensorBase) else list(grads)
     if len(found) != count:
-        raise RuntimeError(f"got {count} tensors and {len(found)} gradients; one gradient (or None) per tensor is needed")
+        raise RuntimeError(
+            f"got {count} tensors and {len(found)} gradients; one gradient (or None) per tensor is needed"
+        )
     return found
 
 

@@ -244,7 +244,7 @@ def test_only_what_a_wanted_gradient_needs_is_checked():
     z = (a * b).sum()
     with gs.no_grad():
         b.add_(1)
-    (gb,) = gs.autograd.grad(z, b)          # needs a alone
+    (gb,) = gs.autograd.grad(z, b)  # needs a alone
     np.testing.assert_array_equal(gb.numpy(), [1.0, 2.0])
 
 
@@ -315,9 +315,7 @@ def test_backward_inside_backward_over_the_same_nodes():
 def test_threads_on_one_graph_sum_exactly():
     x = leaf(np.ones(4))
     y = ((x * 2) * x).sum()
-    threads = [
-        threading.Thread(target=lambda: [y.backward(retain_graph=True) for _ in range(50)]) for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: [y.backward(retain_graph=True) for _ in range(50)]) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

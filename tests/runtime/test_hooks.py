@@ -58,7 +58,7 @@ def test_retain_grad_is_last():
     y.register_hook(lambda g: g * 7)
     y.sum().backward()
     assert y.grad.item() == 7.0 and y.retains_grad
-    x.retain_grad()     # nothing to do for a leaf
+    x.retain_grad()  # nothing to do for a leaf
     assert not x.retains_grad
 
 

@@ -81,7 +81,13 @@ def test_double_backward_through_a_written_view():
     (second,) = gs.autograd.grad((first * first).sum(), x)
     a, b, c = 1.0, 2.0, 3.0
     # y = [b a * c b, b a, c b]; f = (a b^2 c)^2 + (a b)^2 + (b c)^2
-    expected = np.array([2*a*b**4*c*c + 2*a*b*b, 4*a*a*b**3*c*c + 2*a*a*b + 2*b*c*c, 2*a*a*b**4*c + 2*b*b*c])
+    expected = np.array(
+        [
+            2 * a * b**4 * c * c + 2 * a * b * b,
+            4 * a * a * b**3 * c * c + 2 * a * a * b + 2 * b * c * c,
+            2 * a * a * b**4 * c + 2 * b * b * c,
+        ]
+    )
     np.testing.assert_allclose(first.detach().numpy(), expected)
     eps = 1e-6
     numeric = []
@@ -133,8 +139,8 @@ def test_leaves_and_their_views_may_not_be_written():
 
 def test_outputs_of_multi_view_ops_may_not_be_written():
     x = leaf([1.0, 2.0, 3.0, 4.0])
-    a, b = (x * 1).split(2)
-    with pytest.raises(RuntimeError, match="returns multiple views|multiple views"):
+    a, _ = (x * 1).split(2)
+    with pytest.raises(RuntimeError, match="returns multiple views"):
         a.mul_(2)
     with gs.no_grad():
         a.mul_(2)
