@@ -584,7 +584,8 @@ class Build:
 
     def _cython_key(self, source: str, inputs: list[str]) -> str:
         options = repr(sorted(DIRECTIVES.items()))
-        return _digest(_version_of("cython"), options, self.sources.cython_digest(source, inputs))
+        versions = (_version_of("cython"), _version_of("numpy"))  # both bring .pxd files
+        return _digest(*versions, options, self.sources.cython_digest(source, inputs))
 
     def _read_depfile(self, extension: Extension) -> list[str]:
         """The project's files that Cython read, from the makefile rule that it writes."""
