@@ -17,7 +17,8 @@ class BuildExtensions(build_ext):
     """``build_ext`` that generates the sources and lets `build_extensions` compile what changed."""
 
     def build_extensions(self) -> None:
-        subprocess.run([sys.executable, "-m", "codegen"], cwd=ROOT, check=True)
+        if subprocess.run([sys.executable, "-m", "codegen"], cwd=ROOT).returncode:
+            raise SystemExit("build failed: derivatives.yaml could not be read, see above")
         try:
             names = [one.name for one in self.extensions]
             build_extensions.build(names, debug=bool(self.debug), jobs=int(self.parallel or 0), place=self._target)
