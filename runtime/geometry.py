@@ -7,10 +7,12 @@ arrays says the same and is always there: shape, strides and the distance of the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # slow to import
 
 
 class Geometry(NamedTuple):

@@ -1,8 +1,8 @@
-"""The one door upward: what the runtime needs of the generated ops.
+"""The one door upward: what the runtime needs of the layers above it.
 
-`Tensor.backward` is a method of a lower layer than the engine. The engine adds gradients and undoes broadcasting *differentiably* when the graph of the gradient is wanted, and
-indexing, copying and cloning are ops of the table. The runtime cannot import the generated modules, which are built on
-it; they fill these names when they are imported.
+`Tensor.backward` is a method of a lower layer than the engine. The engine adds gradients and undoes broadcasting
+*differentiably* when the graph of the gradient is wanted, and indexing, copying and cloning are ops of the table. The
+runtime cannot import the generated modules, which are built on it; they fill these names when they are imported.
 """
 
 from __future__ import annotations

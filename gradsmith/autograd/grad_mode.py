@@ -29,7 +29,7 @@ class _GradMode:
     def __exit__(self, *exc_info: object) -> None:
         swap(self._restore.pop())
 
-    def clone(self) -> "_GradMode":
+    def clone(self) -> _GradMode:
         return type(self)()
 
     def __call__(self, function):
@@ -124,7 +124,7 @@ class set_grad_enabled(_GradMode):
         swap(self.enabled)
         self._restore.append(self._before)
 
-    def clone(self) -> "set_grad_enabled":
+    def clone(self) -> set_grad_enabled:
         return set_grad_enabled(self.enabled)
 
     def __call__(self, function):
