@@ -12,8 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
 
-Array = NDArray[Any]
-Shape = Sequence[int]
+    Array = NDArray[Any]
+    Shape = Sequence[int]
 
 
 class StridedGeometry(NamedTuple):
