@@ -117,7 +117,7 @@ def sum_to(self, size):
 
 def flatten(self, start_dim=0, end_dim=-1):
     end = end_dim % self.ndim
-    return self.reshape(self.shape[:start_dim] + (-1,) + self.shape[end + 1 :])
+    return self.reshape((*self.shape[:start_dim], -1, *self.shape[end + 1 :]))
 
 
 def expand(self, size):

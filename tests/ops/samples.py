@@ -20,12 +20,17 @@ MODELS = {"view_as": "other", "reshape_as": "other", "expand_as": "other", "to.o
 class Generators:
     """What the expressions of samples call; section 6 of the head comment of derivatives.yaml."""
 
-    def __init__(self, seed, dtype):
+    def __init__(self, seed, dtype, shape=None):
         self.random = np.random.default_rng(seed)
         self.dtype = np.dtype(dtype)
+        self.given_shape = shape  # in place of the sample's
+
+    def _shape(self, shape):
+        return shape if self.given_shape is None else self.given_shape
 
     def real(self, *shape, low=None, high=None):
         """Complex numbers have small imaginary parts, so that those with positive real parts stay off branch cuts."""
+        shape = self._shape(shape)
         values = self.random.normal(size=shape) if low is None else self.random.uniform(low, high, shape)
         if self.dtype.kind == "c":
             values = values + 1j * self.random.uniform(-0.4, 0.4, shape)
@@ -35,24 +40,26 @@ class Generators:
         return self.real(*shape, low=0.5, high=2)
 
     def nonzero(self, *shape):
+        shape = self._shape(shape)
         values = self.random.uniform(0.5, 2, shape) * self.random.choice([-1.0, 1.0], shape)
         if self.dtype.kind == "c":
             values = values * np.exp(1j * self.random.uniform(-0.5, 0.5, shape))
         return np.asarray(values, self.dtype)
 
     def distinct(self, *shape):
+        shape = self._shape(shape)
         places = self.random.permutation(int(np.prod(shape)))
         return np.asarray(places.reshape(shape) * 0.11 - 0.6, self.dtype)
 
     def integers(self, *shape, low=0, high):
-        return self.random.integers(low, high, shape)
+        return self.random.integers(low, high, self._shape(shape))
 
     def boolean(self, *shape):
-        return self.random.random(shape) < 0.5
+        return np.asarray(self.random.random(self._shape(shape)) < 0.5)
 
 
-def evaluate(text, seed, dtype):
-    makers = Generators(seed, dtype)
+def evaluate(text, seed, dtype, shape=None):
+    makers = Generators(seed, dtype, shape)
     names = {name: getattr(makers, name) for name in vars(Generators) if not name.startswith("_")}
     return eval(text, {"__builtins__": {"slice": slice}, **names})
 
@@ -66,13 +73,16 @@ class Case:
     def id(self):
         return f"{key_of(self.row)}-{self.number}"
 
-    def values(self, dtype=np.float64):
-        """Argument -> value, in the order of the schema; arrays where the op wants tensors."""
+    def values(self, dtype=np.float64, shapes=None):
+        """Argument -> value, in the order of the schema; arrays where the op wants tensors.
+
+        `shapes` maps arguments to shapes that take the place of the sample's.
+        """
         sample, values = self.row.samples[self.number], {}
         for argument in self.row.arguments:
             if argument.name in sample:
                 seed = zlib.crc32(f"{self.row.name} {self.number} {argument.name}".encode())
-                value = evaluate(sample[argument.name], seed, dtype)
+                value = evaluate(sample[argument.name], seed, dtype, (shapes or {}).get(argument.name))
                 values[argument.name] = np.asarray(value) if self._is_list_of_numbers(argument, value) else value
         return values
 
