@@ -27,6 +27,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
 from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, full_array, is_exclusive, sum_to
+from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport (
     Edge,
@@ -41,7 +42,7 @@ from gradsmith.runtime.node cimport (
     metadata_shape_tuple,
     set_metadata,
 )
-from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, is_tensor, meta_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad
 
 import numpy as np
@@ -199,6 +200,7 @@ cdef int take_buffers(GraphTask task, PyObject *node, PyObject **grads) except -
     """Move the node's summed gradients into `grads` (owned) and take the node out of the queue."""
     cdef Node n = <Node>node
     cdef int i
+    GS_CHECK(state_of(task, node) & QUEUED, "a node runs that is not in the queue")
     if not owns_scratch(task, node):
         return take_foreign(foreign_scratch(task, node), n.n_outputs, grads)
     n.state &= ~<uint32_t>QUEUED
@@ -306,6 +308,7 @@ cdef GraphTask begin(bint keep_graph):
     global active_count
     cdef GraphTask task = GraphTask.__new__(GraphTask)
     task.keep_graph = keep_graph
+    GS_CHECK(active_count == <int>len(active_tasks), "the number of active runs is wrong")
     active_tasks.add(task.id)
     active_count = len(active_tasks)
     return task
@@ -444,9 +447,12 @@ cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
             continue
         grad = results[i]
         results[i] = NULL
+        GS_CHECK(is_tensor(<object>grad), "a node gave a gradient that is no tensor")
         if edge.input_nr == LEAF_EDGE:
             send_to_leaf(task, node, i, <TensorBase>edge.node, grad)
             continue
+        GS_CHECK((<Node>edge.node).sequence_nr < node.sequence_nr, "an edge leads to a node recorded later")
+        GS_CHECK(edge.input_nr < (<Node>edge.node).n_outputs, "an edge leads to an output that does not exist")
         if not fits(metadata_of(edge.node, edge.input_nr), grad):
             grad = made_to_fit(node, i, metadata_of(edge.node, edge.input_nr), grad)
         route(task, edge.node, edge.input_nr, grad)

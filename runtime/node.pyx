@@ -21,6 +21,7 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.saved_variable cimport SavedList
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 
@@ -131,6 +132,7 @@ cdef class Node:
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1:
         """Make room. To be called once, before anything is stored."""
         global next_sequence_nr
+        GS_CHECK(self.sequence_nr == 0, "a node is initialised twice")
         if n_edges > 2:
             self.edges = <Edge *>PyMem_Calloc(n_edges, sizeof(Edge))
         if n_saved > 2:
@@ -273,6 +275,7 @@ cdef void dealloc_node(PyObject *self) noexcept:
     cdef int i
     cdef PyObject *meta = <PyObject *>(<Node>self).meta
     GS_COUNT_NODE(-1)
+    GS_CHECK((<Node>self).buffer == NULL, "a node dies with a gradient waiting")
     PyObject_GC_UnTrack(self)
     if (<Node>self).flags & NODE_LEAF:
         forget_accumulator((<Node>self).saved[0].value)

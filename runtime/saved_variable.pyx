@@ -5,6 +5,7 @@ and a number.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 
+from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport (
     Node,
@@ -55,6 +56,7 @@ cdef void settle_output(PyObject *t) noexcept:
     cdef SavedVariable *saved
     cdef int i
     # `&=` would take a reference for the moment, and end a dying tensor a second time.
+    GS_CHECK(node != NULL, "a tensor is borrowed by a node that it has not")
     (<TensorBase>t).flags = (<TensorBase>t).flags & ~<unsigned int>SAVED_AS_OUTPUT
     for i in range((<Node>node).n_saved):
         saved = &(<Node>node).saved[i]
