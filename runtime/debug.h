@@ -12,7 +12,7 @@
 #define GS_CHECK(condition, message)                                                                                   \
     do {                                                                                                               \
         if (!(condition))                                                                                              \
-            Py_FatalError("gradsmith: " message);                                                                      \
+            Py_FatalError(message);                                                                                    \
     } while (0)
 #else
 #define GS_CHECK(condition, message) ((void)sizeof(condition))
