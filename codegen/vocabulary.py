@@ -116,6 +116,7 @@ _FORMULAS = """
     nll_backward_weight(Tensor gradient, Tensor self, Tensor target, Tensor? weight, int ignore, str mode) -> Tensor
     outer_backward(Tensor gradient, Tensor weight) -> Tensor
     pow_backward_exponent(Tensor gradient, Tensor|Scalar self, Tensor exponent, Tensor value) -> Tensor
+    pow_backward_self(Tensor gradient, Tensor self, Tensor|Scalar exponent) -> Tensor
     prod_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor
     prod_backward_dim(Tensor gradient, Tensor self, Tensor value, int dim, bool keepdim) -> Tensor
     real.number(Scalar self) -> Scalar

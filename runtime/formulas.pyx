@@ -121,6 +121,17 @@ cpdef object div_backward_other(object gradient, object other, object value, obj
     return -gradient * (value / other) if mode is None else zeros_like(gradient)
 
 
+cpdef object pow_backward_self(object gradient, object self, object exponent):
+    """Zero where the exponent is, also where the power below it is infinite.
+
+    No loop of its own: numbers as exponents are mostly small integers, whose powers are cheap products.
+    """
+    if not isinstance(exponent, TensorBase):
+        return zeros_like(gradient) if exponent == 0 else gradient * conjugated(exponent * self ** (exponent - 1))
+    slope = gradient * conjugated(exponent * self ** (exponent - 1))
+    return slope.masked_fill(exponent == 0, 0)
+
+
 cpdef object pow_backward_exponent(object gradient, object self, object exponent, object value):
     """Gradient times ``log(base) * value``; zero where a power of zero stays zero.
 
@@ -254,19 +265,31 @@ cpdef object cat_backward(object gradient, object shapes, object dim):
 
 
 cpdef object filled_parts(object gradients, object sizes, object shape, object dtype, object dim):
-    """Gradients of consecutive parts, zeros for those that were not used."""
-    axis = wrapped(dim, len(shape))
-    return [
-        zeros(*shape[:axis], size, *shape[axis + 1 :], dtype=dtype) if gradient is None else gradient
-        for gradient, size in zip(gradients, sizes)
-    ]
+    """Gradients of consecutive parts; those in a row that were not used are one part of zeros."""
+    return filled(gradients, sizes, shape, dtype, wrapped(dim, len(shape)))
 
 
 cpdef object filled_slices(object gradients, object shape, object dtype, object dim):
-    """Gradients of all slices along a dimension, zeros for those that were not used."""
+    """Gradients of all slices along a dimension as parts of length one, with the missing ones filled as above."""
     axis = wrapped(dim, len(shape))
-    size = (*shape[:axis], *shape[axis + 1 :])
-    return [zeros(size, dtype=dtype) if gradient is None else gradient for gradient in gradients]
+    parts = [None if gradient is None else gradient.unsqueeze(axis) for gradient in gradients]
+    return filled(parts, [1] * len(parts), shape, dtype, axis)
+
+
+cdef list filled(object parts, object sizes, object shape, object dtype, object axis):
+    cdef list found = []
+    missing = 0
+    for part, size in zip(parts, sizes):
+        if part is None:
+            missing += size
+            continue
+        if missing:
+            found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype))
+            missing = 0
+        found.append(part)
+    if missing or not found:
+        found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype))
+    return found
 
 
 cpdef object gather_backward(object gradient, object shape, object dim, object index):

@@ -6,9 +6,13 @@ dimension moves to the front. PyTorch first takes what integers, slices and None
 that. Both agree without integers; with them `split_index` separates the two steps.
 """
 
+from cpython.ref cimport PyObject
 cimport numpy as cnp
 
+from gradsmith.runtime.array cimport clone, where
 from gradsmith.runtime.functions.normalize cimport wrap_dim
+from gradsmith.runtime.functions.ownership cimport fresh_zeros, take
+from gradsmith.runtime.functions.places cimport add_rows, gather_places, is_addable, scatter_places, take_rows
 
 import numpy as np
 
@@ -29,7 +33,7 @@ cpdef object basic_index_of(object a, object index):
 
 
 cpdef object basic_index_backward_of(object a, object shape, object index):
-    result = np.zeros(shape, a.dtype)
+    result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
     result[index] = a
     return result
 
@@ -84,7 +88,7 @@ cpdef object index_of(object a, object index):
 
 cpdef object index_backward_of(object a, object shape, object index):
     """Zeros of `shape`, to which the elements of `a` are added where the index takes them from."""
-    result = np.zeros(shape, a.dtype)
+    result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
     basic, advanced = split_index(index, result.ndim)
     add_at(result if basic is None else result[basic], advanced, a)
     return result
@@ -92,7 +96,7 @@ cpdef object index_backward_of(object a, object shape, object index):
 
 cpdef object index_put_of(object a, object index, object values, bint accumulate):
     """Copy of `a` with the values at the indexed places, or added there."""
-    result = a.copy()
+    result = take(clone(<PyObject *>a))
     basic, advanced = split_index(index, a.ndim)
     target = result if basic is None else result[basic]
     values = writable("index_put", values, a.dtype)
@@ -130,22 +134,56 @@ cdef int check_values(object target, object index, object values) except -1:
 
 
 cdef int add_at(object target, object index, object values) except -1:
-    """target[index] += values, a repeated place as often as it comes.
-
-    Masks name each place once. For the rest, numbering the elements and counting with weights is ten times faster
-    than `ufunc.at`, and sums in double precision.
-    """
-    if only_masks(index):
+    """target[index] += values, a repeated place as often as it comes."""
+    if only_masks(index):       # these name each place once
         target[index] += values
         return 0
-    if target.dtype.kind not in "fc":
+    rows = rows_of(target, index) if is_addable(target) and target.flags.c_contiguous else None
+    if rows is None:
         np.add.at(target, index, values)
         return 0
-    numbers = np.arange(target.size).reshape(target.shape)[index]
-    values = np.broadcast_to(values, numbers.shape)
-    sums = weighted_counts(numbers.ravel(), values.ravel(), target.size)
-    target += sums.reshape(target.shape).astype(target.dtype, copy=False)
-    return 0
+    first, count, size, places = rows
+    expected = (*target.shape[:first], *size, *target.shape[first + count:])
+    values = np.broadcast_to(values, expected)
+    return add_rows(target, first, count, places, values.astype(target.dtype, copy=False))
+
+
+cdef object rows_of(object target, tuple index):
+    """An index of whole dimensions, then integer arrays side by side, then whole dimensions again, as rows.
+
+    Gives the first axis of the arrays, how many they are, their common size, and for each element of it the flat
+    position among those axes; None for any other index.
+    """
+    cdef int first = 0
+    while first < len(index) and is_whole(index[first]):
+        first += 1
+    arrays = []
+    for part in index[first:]:
+        if not isinstance(part, np.ndarray):
+            break
+        arrays.append(part)
+    count = len(arrays)
+    if not arrays or any([a.dtype.kind not in "iu" for a in arrays]):
+        return None
+    if not all([is_whole(part) or part is Ellipsis for part in index[first + count:]]):
+        return None
+    if first + count > target.ndim:
+        return None
+    places = np.ravel_multi_index(
+        tuple([wrapped(a, target.shape[first + i], first + i) for i, a in enumerate(np.broadcast_arrays(*arrays))]),
+        target.shape[first:first + count])
+    return first, count, np.shape(places), places
+
+
+cdef object is_whole(object part):
+    return isinstance(part, slice) and part == slice(None)
+
+
+cdef object wrapped(object index, object size, int axis):
+    """Indices counted from the start."""
+    if index.size and (index.min() < -size or index.max() >= size):
+        raise IndexError(f"index out of range in dimension {axis} of size {size}")
+    return np.where(index < 0, index + size, index)
 
 
 cdef object only_masks(object index):
@@ -155,23 +193,7 @@ cdef object only_masks(object index):
     return True
 
 
-cdef object weighted_counts(object numbers, object weights, object size):
-    if weights.dtype.kind == "c":
-        return np.bincount(numbers, weights.real, size) + 1j * np.bincount(numbers, weights.imag, size)
-    return np.bincount(numbers, weights, size)
-
-
 # ---- one index per element: gather and scatter
-
-cdef tuple places_of(str op, object shape, int axis, object index):
-    """The elements of an array of this shape that `index` names along an axis, as a tuple of index arrays."""
-    check_indices(op, index, shape[axis] if shape else 1, axis)
-    grid = list(np.ogrid[tuple([slice(0, n) for n in index.shape])])
-    if not grid:
-        return ()
-    grid[axis] = index
-    return tuple(grid)
-
 
 cdef int check_indices(str op, object index, object size, int axis) except -1:
     if index.size == 0:
@@ -201,7 +223,7 @@ cdef int check_index(str op, object a, int axis, object index) except -1:
                 f"{op}(): index of size {list(index.shape)} is larger in dimension {i} than the input of size "
                 f"{list(a.shape)}"
             )
-    return 0
+    return check_indices(op, index, a.shape[axis] if a.ndim else 1, axis)
 
 
 cdef int check_src(str op, object index, object src) except -1:
@@ -215,26 +237,18 @@ cdef int check_src(str op, object index, object src) except -1:
 cpdef object gather_of(object a, Py_ssize_t dim, object index):
     cdef int axis = wrap_dim(dim, a.ndim)
     check_index("gather", a, axis, index)
-    if index.size == 0:
-        return np.empty(index.shape, a.dtype)
-    places = places_of("gather", a.shape, axis, index)
-    if a.ndim == 0:
-        return np.full(index.shape, a)
-    return np.asarray(a[places])
+    return gather_places(a, axis, index)
 
 
 cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     """Copy of `a` with elements of `src` (or one number) at the places the index names."""
     cdef int axis = wrap_dim(dim, a.ndim)
     check_index("scatter", a, axis, index)
-    result = a.copy()
     src = writable("scatter", src, a.dtype)
-    if index.size == 0:
-        return result
-    if src.ndim:
+    if src.ndim and index.size:
         check_src("scatter", index, src)
-        src = src[tuple([slice(n) for n in index.shape])]
-    result[places_of("scatter", a.shape, axis, index)] = src.reshape(()) if a.ndim == 0 else src
+    result = take(clone(<PyObject *>a))
+    scatter_places(result, axis, index, src, False)
     return result
 
 
@@ -243,15 +257,16 @@ cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     cdef int axis = wrap_dim(dim, a.ndim)
     check_index("scatter_add", a, axis, index)
     check_src("scatter_add", index, src)
-    result = a.copy()
-    if index.size == 0:
+    result = take(clone(<PyObject *>a))
+    src = writable("scatter_add", src, a.dtype)
+    if is_addable(result):
+        scatter_places(result, axis, index, src, True)
         return result
-    values = writable("scatter_add", src, a.dtype)[tuple([slice(n) for n in index.shape])]
-    places = places_of("scatter_add", a.shape, axis, index)
-    if a.ndim == 0:
-        return np.asarray(result + values.sum(dtype=a.dtype))
-    add_at(result, places, values)
-    return result
+    # The sum in a wider type; of integers it is the same modulo the narrower one.
+    wide = np.float64 if a.dtype.kind == "f" else np.int64
+    result = a.astype(wide)
+    scatter_places(result, axis, index, src.astype(wide), True)
+    return result.astype(a.dtype)
 
 
 # ---- one index per slice
@@ -276,7 +291,7 @@ cpdef object index_select_of(object a, Py_ssize_t dim, object index):
         if vector.size != 1:
             raise IndexError("index_select(): the index of a tensor without dimensions has one element")
         return a.copy()
-    return np.take(a, vector, axis=axis)
+    return take_rows(a, axis, vector)
 
 
 cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha):
@@ -288,11 +303,14 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
             f"index_add(): source has size {list(source.shape)}, but the input of size {list(a.shape)} and "
             f"{vector.size} indices along dimension {axis} want {list(expected)}"
         )
-    result = a.copy()
     values = writable("index_add", source * alpha if alpha != 1 else source, a.dtype)
     if a.ndim == 0:
-        return np.asarray(result + values.sum(dtype=a.dtype))
-    add_at(result, (*[slice(None)] * axis, vector), values)
+        return np.asarray(a + values.sum(dtype=a.dtype))
+    result = take(clone(<PyObject *>a))
+    if is_addable(result):
+        add_rows(result, axis, 1, vector, values)
+    else:
+        np.add.at(result, (*[slice(None)] * axis, vector), values)
     return result
 
 
@@ -319,7 +337,8 @@ cpdef object masked_fill_of(object a, object mask, object value):
         raise RuntimeError(
             f"masked_fill(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
         )
-    return np.where(mask, value.astype(a.dtype), a)
+    value = value.astype(a.dtype)
+    return take(where(<PyObject *>mask, <PyObject *>value, <PyObject *>a))
 
 
 cpdef object masked_select_of(object a, object mask):

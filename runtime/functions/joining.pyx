@@ -1,6 +1,13 @@
 """Arrays made of several arrays, or of one in another order."""
 
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.array cimport copy_into
 from gradsmith.runtime.functions.normalize cimport read_axes, wrap_dim
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
+from gradsmith.runtime.functions.shapes cimport part, select_of
 
 from functools import reduce
 
@@ -8,67 +15,99 @@ import numpy as np
 
 from gradsmith.runtime.dtypes import promote_types
 
-cdef enum:
-    MAX_DIMS = 64
+cnp.import_array()
 
 
 cpdef object cat_of(list tensors, Py_ssize_t dim):
     """Join along an axis; arrays of size (0,) fit everywhere, as in PyTorch."""
+    cdef npy_intp total = 0
+    cdef npy_intp start = 0
+    cdef int axis
     if not tensors:
         raise ValueError("cat(): expected a non-empty list of tensors")
-    for position, tensor in enumerate(tensors):
-        if tensor.ndim == 0:
-            raise RuntimeError(f"cat(): zero-dimensional tensor (at position {position}) cannot be concatenated")
-    cdef int axis
+    check_dimensions(tensors)
     joined = [t for t in tensors if t.shape != (0,)] or tensors[:1]
-    axis = wrap_dim(dim, joined[0].ndim)
-    check_sizes(tensors, joined, axis)
-    return np.concatenate(joined, axis=axis, dtype=common_dtype(tensors))
+    first = joined[0]
+    axis = wrap_dim(dim, cnp.PyArray_NDIM(first))
+    for tensor in joined:
+        check_sizes(first, tensor, axis, tensors)
+        total += cnp.PyArray_DIM(tensor, axis)
+    result = fresh(common_type(tensors), (*first.shape[:axis], total, *first.shape[axis + 1:]))
+    for tensor in joined:
+        put(part(result, axis, start, cnp.PyArray_DIM(tensor, axis)), tensor)
+        start += cnp.PyArray_DIM(tensor, axis)
+    return result
 
 
-cdef int check_sizes(list tensors, list joined, int axis) except -1:
-    first = joined[0].shape
-    for position, tensor in enumerate(tensors):
-        if tensor.shape == (0,):
-            continue
-        if tensor.ndim != len(first):
-            raise RuntimeError(
-                f"cat(): tensors must have the same number of dimensions, but sizes {list(first)} and "
-                f"{list(tensor.shape)} (at position {position}) differ"
-            )
-        for i, (expected, size) in enumerate(zip(first, tensor.shape)):
-            if i != axis and expected != size:
-                raise RuntimeError(
-                    f"cat(): sizes of tensors must match except in dimension {axis}. Expected {expected} in dimension "
-                    f"{i} but got {size} for tensor number {position}: {list(first)} and {list(tensor.shape)}"
-                )
+cdef int put(object place, object values) except -1:
+    if cnp.PyArray_SIZE(place):
+        copy_into(<PyObject *>place, <PyObject *>values)
     return 0
+
+
+cdef int check_dimensions(list tensors) except -1:
+    for position, tensor in enumerate(tensors):
+        if cnp.PyArray_NDIM(tensor) == 0:
+            raise RuntimeError(f"cat(): zero-dimensional tensor (at position {position}) cannot be concatenated")
+    return 0
+
+
+cdef int check_sizes(object first, object tensor, int axis, list tensors) except -1:
+    cdef int i
+    if cnp.PyArray_NDIM(first) != cnp.PyArray_NDIM(tensor):
+        raise RuntimeError(
+            f"cat(): tensors must have the same number of dimensions, but sizes {list(first.shape)} and "
+            f"{list(tensor.shape)} (at position {position_of(tensor, tensors)}) differ"
+        )
+    for i in range(cnp.PyArray_NDIM(first)):
+        if i != axis and cnp.PyArray_DIM(first, i) != cnp.PyArray_DIM(tensor, i):
+            raise RuntimeError(
+                f"cat(): sizes of tensors must match except in dimension {axis}. Expected {first.shape[i]} in "
+                f"dimension {i} but got {tensor.shape[i]} for tensor number {position_of(tensor, tensors)}: "
+                f"{list(first.shape)} and {list(tensor.shape)}"
+            )
+    return 0
+
+
+cdef object position_of(object tensor, list tensors):
+    return [position for position, one in enumerate(tensors) if one is tensor][0]
 
 
 cpdef object stack_of(list tensors, Py_ssize_t dim):
     """Join along a new axis."""
+    cdef npy_intp position = 0
+    cdef int axis
     if not tensors:
         raise RuntimeError("stack(): expected a non-empty list of tensors")
-    first = tensors[0].shape
-    cdef int axis = wrap_dim(dim, <int>len(first) + 1)
-    for position, tensor in enumerate(tensors):
-        if tensor.shape != first:
+    size = tensors[0].shape
+    axis = wrap_dim(dim, cnp.PyArray_NDIM(tensors[0]) + 1)
+    for tensor in tensors:
+        if tensor.shape != size:
             raise RuntimeError(
-                f"stack(): expected tensors of equal size, but got {list(first)} at entry 0 and {list(tensor.shape)} "
-                f"at entry {position}"
+                f"stack(): expected tensors of equal size, but got {list(size)} at entry 0 and {list(tensor.shape)} "
+                f"at entry {position_of(tensor, tensors)}"
             )
-    return np.stack(tensors, axis=axis, dtype=common_dtype(tensors), casting="same_kind")
+    result = fresh(common_type(tensors), (*size[:axis], len(tensors), *size[axis:]))
+    for tensor in tensors:
+        put(select_of(result, axis, position), tensor)
+        position += 1
+    return result
 
 
-cdef object common_dtype(list tensors):
-    dtype = tensors[0].dtype
-    if all(t.dtype == dtype for t in tensors):
-        return dtype
-    return reduce(promote_types, (t.dtype for t in tensors))
+cdef int common_type(list tensors) except -1:
+    """Type number of the result."""
+    cdef int type_number = cnp.PyArray_TYPE(tensors[0])
+    for tensor in tensors:
+        if cnp.PyArray_TYPE(tensor) != type_number:
+            return reduce(promote_types, [t.dtype for t in tensors]).num
+    return type_number
 
 
 cpdef object flip_of(object a, object dims):
     """Copy with the order along axes reversed."""
     cdef int axes[MAX_DIMS]
-    cdef int count = read_axes(dims, a.ndim, axes)
-    return np.flip(a, [axes[i] for i in range(count)]).copy() if a.ndim else a.copy()
+    cdef int count = read_axes(dims, cnp.PyArray_NDIM(a), axes)
+    result = fresh(cnp.PyArray_TYPE(a), a.shape)
+    reversed_view = np.flip(a, [axes[i] for i in range(count)]) if cnp.PyArray_NDIM(a) else a
+    put(result, reversed_view)
+    return result

@@ -3,8 +3,9 @@
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport linear, matmul
+from gradsmith.runtime.array cimport MULTIPLY, binary, linear, matmul
 from gradsmith.runtime.functions.ownership cimport take
+from gradsmith.runtime.functions.shapes cimport unsqueeze_of
 
 import numpy as np
 
@@ -101,7 +102,8 @@ cpdef object dot_of(object a, object b):
 cpdef object outer_of(object a, object b):
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"outer(): expected two 1-D tensors, but got sizes {sizes(a, b)}")
-    return np.multiply(a[:, None], b[None, :])
+    column = unsqueeze_of(a, 1)
+    return take(binary(MULTIPLY, <PyObject *>column, <PyObject *>b))
 
 
 # ---- linear

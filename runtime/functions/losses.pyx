@@ -4,8 +4,18 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport contiguous, mean_axes, sum_axes
-from gradsmith.runtime.functions.ownership cimport take
+from gradsmith.runtime.array cimport (
+    SQUARE,
+    SUBTRACT,
+    binary,
+    cast,
+    contiguous,
+    full_array,
+    mean_axes,
+    sum_axes,
+    unary_into,
+)
+from gradsmith.runtime.functions.ownership cimport fresh, fresh_zeros, take
 
 import numpy as np
 
@@ -21,7 +31,6 @@ cdef object reduced(object values, str reduction):
         return take(mean_axes(<PyObject *>values, None, False))
     if reduction == "sum":
         return take(sum_axes(<PyObject *>values, None, False))
-    check_reduction(reduction)
     return values
 
 
@@ -34,14 +43,22 @@ cdef int check_reduction(str reduction) except -1:
 # ---- mse
 
 cpdef object mse_loss_of(object a, object target, str reduction):
+    check_reduction(reduction)
+    if a.shape != target.shape:
+        check_broadcast(a, target)
+    squares = take(binary(SUBTRACT, <PyObject *>a, <PyObject *>target))
+    unary_into(SQUARE, <PyObject *>squares, <PyObject *>squares)
+    return reduced(squares, reduction)
+
+
+cdef int check_broadcast(object a, object target) except -1:
     try:
-        with np.errstate(all="ignore"):
-            squares = np.asarray(np.square(np.subtract(a, target)))
+        np.broadcast_shapes(a.shape, target.shape)
     except ValueError:
         raise RuntimeError(
             f"mse_loss(): sizes {list(a.shape)} of the input and {list(target.shape)} of the target do not broadcast"
         ) from None
-    return reduced(squares, reduction)
+    return 0
 
 
 # ---- nll
@@ -53,125 +70,138 @@ cdef struct Blocks:
     npy_intp n
     npy_intp classes
     npy_intp k
+    npy_intp ignored
+    double loss                 # sums that the forward leaves behind
+    double weight
 
 
 cpdef object nll_loss_of(object x, object target, object weight, Py_ssize_t ignore_index, str reduction):
+    """One loss for each target, their sum, or their mean by weight."""
     cdef Blocks blocks
+    cdef int type_number = cnp.PyArray_TYPE(x)
     check_reduction(reduction)
-    check_nll(x.shape, x.dtype, target, weight, &blocks)
+    read_blocks(x.shape, type_number, target, weight, ignore_index, &blocks)
+    classes = checked_classes(target, &blocks)
+    weight = weights_in(type_number, weight)
     x = take(contiguous(<PyObject *>x))
-    classes = checked_classes(target, blocks.classes, ignore_index)
-    weights = None if weight is None else np.ascontiguousarray(weight, x.dtype)
-    losses = np.empty(target.shape, x.dtype)
-    cdef double total
-    if x.dtype == np.float32:
-        total = nll_forward(
-            <float *>data(x), <float *>data(weights), <npy_intp *>data(classes), ignore_index, &blocks,
-            <float *>data(losses))
+    each = fresh(type_number, target.shape) if reduction == "none" else None
+    if type_number == cnp.NPY_FLOAT32:
+        nll_forward(<float *>data(x), <float *>data(weight), <npy_intp *>data(classes), &blocks, <float *>data(each))
     else:
-        total = nll_forward(
-            <double *>data(x), <double *>data(weights), <npy_intp *>data(classes), ignore_index, &blocks,
-            <double *>data(losses))
-    if reduction == "none":
-        return losses
-    loss = take(sum_axes(<PyObject *>losses, None, False))
-    return np.asarray(divided(loss, total)) if reduction == "mean" else loss
-
-
-cdef object divided(object loss, double total):
-    """Of no targets the mean is NaN, without a warning."""
-    if total:
-        return loss / loss.dtype.type(total)
-    return np.full((), np.nan, loss.dtype)
+        nll_forward(<double *>data(x), <double *>data(weight), <npy_intp *>data(classes), &blocks, <double *>data(each))
+    if each is not None:
+        return each
+    if reduction == "mean":
+        blocks.loss /= blocks.weight        # NaN when every target is ignored
+    return take(full_array(type_number, 0, NULL, blocks.loss))
 
 
 cdef void *data(object array) noexcept:
-    return NULL if array is None else cnp.PyArray_BYTES(array)
+    return NULL if array is None else cnp.PyArray_DATA(array)
 
 
-cdef double nll_forward(
-    const real *values, const real *scale, const npy_intp *chosen, npy_intp ignore_index, Blocks *blocks, real *out
+cdef object weights_in(int type_number, object weight):
+    if weight is None:
+        return None
+    weight = take(cast(<PyObject *>weight, type_number))
+    return take(contiguous(<PyObject *>weight))
+
+
+cdef void nll_forward(
+    const real *values, const real *scale, const npy_intp *chosen, Blocks *blocks, real *each
 ) noexcept nogil:
-    """One loss for each target; gives the sum of their weights."""
     cdef npy_intp i, j, c
-    cdef real w
-    cdef double total = 0
+    cdef real w, loss
+    blocks.loss = 0
+    blocks.weight = 0
     for i in range(blocks.n):
         for j in range(blocks.k):
             c = chosen[i * blocks.k + j]
-            if c == ignore_index:
-                out[i * blocks.k + j] = 0
-                continue
-            w = 1 if scale == NULL else scale[c]
-            out[i * blocks.k + j] = -w * values[(i * blocks.classes + c) * blocks.k + j]
-            total += w
-    return total
+            w = loss = 0
+            if c != blocks.ignored:
+                w = 1 if scale == NULL else scale[c]
+                loss = -w * values[(i * blocks.classes + c) * blocks.k + j]
+            blocks.loss += loss
+            blocks.weight += w
+            if each != NULL:
+                each[i * blocks.k + j] = loss
 
 
 cpdef object nll_loss_backward_of(
     object grad, object target, object weight, object shape, Py_ssize_t ignore_index, str reduction
 ):
-    """What the loss's gradient is with respect to the input: it lands on the right classes, with minus their weight."""
+    """The gradient lands on the right classes, with minus their weight."""
     cdef Blocks blocks
-    check_nll(tuple(shape), grad.dtype, target, weight, &blocks)
-    classes = checked_classes(target, blocks.classes, ignore_index)
-    weights = None if weight is None else np.ascontiguousarray(weight, grad.dtype)
-    grad = np.ascontiguousarray(grad)
-    result = np.zeros(shape, grad.dtype)
+    cdef int type_number = cnp.PyArray_TYPE(grad)
     cdef npy_intp step = 1 if reduction == "none" else 0
     cdef double divisor = 1
+    check_reduction(reduction)
+    read_blocks(tuple(shape), type_number, target, weight, ignore_index, &blocks)
+    check_grad(grad, target.shape if step else ())
+    classes = checked_classes(target, &blocks)
+    weight = weights_in(type_number, weight)
+    grad = take(contiguous(<PyObject *>grad))
+    result = fresh_zeros(type_number, tuple(shape))
     if reduction == "mean":
-        divisor = total_weight(classes, weights, ignore_index)
-    if grad.dtype == np.float32:
+        divisor = total_weight(classes, weight, ignore_index)
+    if type_number == cnp.NPY_FLOAT32:
         nll_backward(
-            <float *>data(grad), step, divisor, <float *>data(weights), <npy_intp *>data(classes), ignore_index,
-            &blocks, <float *>data(result))
+            <float *>data(grad), step, divisor, <float *>data(weight), <npy_intp *>data(classes), &blocks,
+            <float *>data(result))
     else:
         nll_backward(
-            <double *>data(grad), step, divisor, <double *>data(weights), <npy_intp *>data(classes), ignore_index,
-            &blocks, <double *>data(result))
+            <double *>data(grad), step, divisor, <double *>data(weight), <npy_intp *>data(classes), &blocks,
+            <double *>data(result))
     return result
 
 
-cdef double total_weight(object classes, object weights, Py_ssize_t ignore_index) except? -1:
-    counted = classes[classes != ignore_index]
-    return counted.size if weights is None else weights[counted].sum(dtype=np.float64)
+cdef int check_grad(object grad, object expected) except -1:
+    if grad.shape == expected:
+        return 0
+    raise RuntimeError(
+        f"nll_loss_backward(): expected a gradient of size {list(expected)}, but it has size {list(grad.shape)}"
+    )
+
+
+cdef double total_weight(object classes, object weight, Py_ssize_t ignore_index) except? -1:
+    if weight is None:
+        return np.count_nonzero(classes != ignore_index)
+    return weight[classes[classes != ignore_index]].sum(dtype=np.float64)
 
 
 cdef void nll_backward(
-    const real *grads, npy_intp step, double divisor, const real *scale, const npy_intp *chosen,
-    npy_intp ignore_index, Blocks *blocks, real *out
+    const real *grads, npy_intp step, double divisor, const real *scale, const npy_intp *chosen, Blocks *blocks,
+    real *out
 ) noexcept nogil:
     """`step` is 1 when each target has a gradient of its own, 0 when all share one."""
     cdef npy_intp at, c
     cdef real w
     for at in range(blocks.n * blocks.k):
         c = chosen[at]
-        if c != ignore_index:
+        if c != blocks.ignored:
             w = 1 if scale == NULL else scale[c]
             out[(at // blocks.k * blocks.classes + c) * blocks.k + at % blocks.k] = <real>(
                 -grads[at * step] * w / divisor)
 
 
-cdef int check_nll(tuple shape, object dtype, object target, object weight, Blocks *blocks) except -1:
+cdef int read_blocks(
+    tuple shape, int type_number, object target, object weight, Py_ssize_t ignore_index, Blocks *blocks
+) except -1:
+    """Check the sizes and types of a loss, and write how its memory is laid out."""
     cdef Py_ssize_t ndim = len(shape)
-    if dtype.char not in "fd":
-        raise NotImplementedError(f"nll_loss() is defined for float32 and float64, not for {dtype}")
-    if target.dtype.kind not in "iu":
+    if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
+        raise NotImplementedError("nll_loss() is defined for float32 and float64 tensors only")
+    if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(target)):
         raise RuntimeError(f"nll_loss(): expected an integer target (classes), but got {target.dtype}")
     if ndim == 0:
         raise RuntimeError("nll_loss(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a number")
-    expected = () if ndim == 1 else (shape[0], *shape[2:])
-    if target.shape != expected:
-        raise ValueError(
-            f"nll_loss(): an input of size {list(shape)} wants a target of size {list(expected)}, "
-            f"but it has size {list(target.shape)}"
-        )
     blocks.classes = shape[0] if ndim == 1 else shape[1]
     blocks.n = 1 if ndim == 1 else shape[0]
     blocks.k = 1
+    blocks.ignored = ignore_index
     for size in shape[2:]:
         blocks.k *= size
+    check_target(shape, target)
     if weight is not None and weight.shape != (blocks.classes,):
         raise RuntimeError(
             f"nll_loss(): weight should have one element for each of the {blocks.classes} classes, "
@@ -180,12 +210,24 @@ cdef int check_nll(tuple shape, object dtype, object target, object weight, Bloc
     return 0
 
 
-cdef object checked_classes(object target, npy_intp classes, Py_ssize_t ignore_index):
-    """The target as contiguous intp, every element a class or the ignored one."""
-    cdef object result = np.ascontiguousarray(target, np.intp)
-    cdef const npy_intp *chosen = <const npy_intp *>cnp.PyArray_BYTES(result)
+cdef int check_target(tuple shape, object target) except -1:
+    expected = () if len(shape) == 1 else (shape[0], *shape[2:])
+    if target.shape == expected:
+        return 0
+    raise ValueError(
+        f"nll_loss(): an input of size {list(shape)} wants a target of size {list(expected)}, "
+        f"but it has size {list(target.shape)}"
+    )
+
+
+cdef object checked_classes(object target, Blocks *blocks):
+    """The target in order and in one type, every element a class or the ignored one."""
+    cdef const npy_intp *chosen
     cdef npy_intp at
+    result = take(cast(<PyObject *>target, cnp.NPY_INTP))
+    result = take(contiguous(<PyObject *>result))
+    chosen = <const npy_intp *>cnp.PyArray_DATA(result)
     for at in range(cnp.PyArray_SIZE(result)):
-        if not 0 <= chosen[at] < classes and chosen[at] != ignore_index:
-            raise IndexError(f"Target {chosen[at]} is out of bounds: there are {classes} classes.")
+        if not 0 <= chosen[at] < blocks.classes and chosen[at] != blocks.ignored:
+            raise IndexError(f"Target {chosen[at]} is out of bounds: there are {blocks.classes} classes.")
     return result

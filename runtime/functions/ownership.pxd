@@ -1,9 +1,15 @@
-"""Kernels give owned references; Cython wants objects."""
+"""Kernels give owned references, Cython wants objects; and results come from the cache of arrays."""
 
 from cpython.ref cimport PyObject
+from numpy cimport npy_intp
+
+from gradsmith.runtime.array cimport empty_array, full_array
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+cdef enum:
+    MAX_DIMS = 64               # NumPy's own limit
 
 
 cdef inline object take(PyObject *reference):
@@ -11,3 +17,22 @@ cdef inline object take(PyObject *reference):
     result = <object>reference
     Py_DECREF_pointer(reference)
     return result
+
+
+cdef inline object fresh(int type_number, tuple shape):
+    """An uninitialised array. A big one costs no page faults when one of its size has died before."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = 0
+    for size in shape:
+        dims[ndim] = size
+        ndim += 1
+    return take(empty_array(type_number, ndim, dims))
+
+
+cdef inline object fresh_zeros(int type_number, tuple shape):
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = 0
+    for size in shape:
+        dims[ndim] = size
+        ndim += 1
+    return take(full_array(type_number, ndim, dims, 0))

@@ -132,6 +132,13 @@ cpdef object clone_of(object a):
     return take(clone(<PyObject *>a))
 
 
+cpdef object to_copy_of(object a, object dtype):
+    """Copy in another dtype, also when it is the same one."""
+    if cnp.PyArray_TYPE(a) == dtype.num:
+        return take(clone(<PyObject *>a))
+    return take(cast(<PyObject *>a, dtype.num))
+
+
 cpdef object filling_of(object value):
     """The one value of a fill, as an array without dimensions."""
     array = as_array(value)

@@ -9,8 +9,15 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport (
+    ABSOLUTE,
+    SQRT,
+    SQUARE,
+    SUBTRACT,
+    TRUE_DIVIDE,
     amax_axes,
     amin_axes,
+    binary,
+    binary_scalar,
     cast,
     clone,
     default_type,
@@ -18,21 +25,21 @@ from gradsmith.runtime.array cimport (
     log_softmax_backward,
     logsumexp,
     mean_axes,
+    release_array,
     softmax,
     softmax_backward,
     sum_axes,
     sum_to,
+    unary,
+    unary_into,
 )
 from gradsmith.runtime.functions.normalize cimport wrap_dim, wrapped_axes
-from gradsmith.runtime.functions.ownership cimport take
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
+from gradsmith.runtime.functions.places cimport gather_places
 
 import numpy as np
 
 cnp.import_array()
-
-cdef enum:
-    MAX_DIMS = 64
-
 
 cdef object as_type(object a, int type_number):
     return take(cast(<PyObject *>a, type_number))
@@ -105,8 +112,9 @@ cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
     a = summable(a, dtype)
     if a.ndim == 0:
         return a.copy()
+    result = fresh(cnp.PyArray_TYPE(a), a.shape)
     with np.errstate(all="ignore"):
-        return np.cumsum(a, axis=axis)
+        return np.cumsum(a, axis=axis, out=result)
 
 
 # ---- variance
@@ -116,16 +124,20 @@ cpdef object var_of(object a, object dim, object correction, bint keepdim):
     if not is_floating(a):
         raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
-    with np.errstate(all="ignore"):
-        distance = np.abs(a - take(mean_axes(<PyObject *>a, axes, True)))
-        squares = np.asarray(np.square(distance))   # of 0-d arrays NumPy makes numbers
-        total = take(sum_axes(<PyObject *>squares, axes, keepdim))
-        return np.asarray(total / squares.dtype.type(max(counted(a.shape, axes) - correction, 0)))
+    cdef PyObject *mean = mean_axes(<PyObject *>a, axes, True)
+    distance = take(binary(SUBTRACT, <PyObject *>a, mean))
+    release_array(mean)
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)):
+        distance = take(unary(ABSOLUTE, <PyObject *>distance))
+    unary_into(SQUARE, <PyObject *>distance, <PyObject *>distance)
+    total = take(sum_axes(<PyObject *>distance, axes, keepdim))
+    freedom = max(counted(a.shape, axes) - correction, 0)
+    return take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, float(freedom), False))
 
 
 cpdef object std_of(object a, object dim, object correction, bint keepdim):
-    with np.errstate(all="ignore"):
-        return np.asarray(np.sqrt(var_of(a, dim, correction, keepdim)))
+    variance = var_of(a, dim, correction, keepdim)
+    return take(unary(SQRT, <PyObject *>variance))
 
 
 cdef object counted(tuple shape, object axes):
@@ -183,7 +195,7 @@ cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepd
         return a.copy(), np.zeros((), np.int64)
     check_not_empty(op, a, axis)
     indices = find(a, axis=axis, keepdims=True)
-    values = np.take_along_axis(a, indices, axis)
+    values = gather_places(a, axis, indices)
     if keepdim:
         return values, indices
     return values.squeeze(axis), indices.squeeze(axis)

@@ -1,4 +1,5 @@
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 cpdef object reshape_of(cnp.ndarray a, object shape)
 cpdef object view_of(cnp.ndarray a, object size)
@@ -16,3 +17,5 @@ cpdef object narrow_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t start, Py_ssize
 cpdef list split_of(cnp.ndarray a, object split_size, Py_ssize_t dim)
 cpdef list unbind_of(cnp.ndarray a, Py_ssize_t dim)
 cpdef object strided_view_of(cnp.ndarray a, object geometry)
+
+cdef object part(cnp.ndarray a, int axis, npy_intp start, npy_intp length)

@@ -10,7 +10,7 @@ from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport copy_into, empty_array
 from gradsmith.runtime.functions.normalize cimport is_reduced, read_axes, wrap_dim
-from gradsmith.runtime.functions.ownership cimport take
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, take
 
 cnp.import_array()
 
@@ -26,9 +26,6 @@ cdef extern from "numpy/arrayobject.h":
     void Py_INCREF_descr "Py_INCREF"(PyArray_Descr *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
-
-cdef enum:
-    MAX_DIMS = 64               # NumPy's own limit
 
 cdef struct Layout:
     int ndim
