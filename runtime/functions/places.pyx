@@ -1,0 +1,266 @@
+"""Loops behind gather, scatter and indexing by one array: move or add elements to where integers say.
+
+Two shapes of the same idea. *Places*: every element of the index names one element along an axis. *Rows*: every
+element of the index names a whole slice, and memory is (outer, length, inner). Indices come checked, from 0 on.
+"""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from gradsmith.runtime.array cimport contiguous
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
+
+import numpy as np
+
+cnp.import_array()
+
+# Elements that are only moved: their width is all that matters.
+ctypedef fused bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    double complex
+
+# Elements that are added.
+ctypedef fused number:
+    float
+    double
+    float complex
+    double complex
+    int64_t
+
+cdef struct Walk:
+    int ndim
+    npy_intp sizes[MAX_DIMS]        # of the index
+    npy_intp named[MAX_DIMS]        # byte strides of the array the index points into; 0 along the axis
+    npy_intp beside[MAX_DIMS]       # byte strides of the array that runs along with the index
+    npy_intp step                   # byte stride of the first array along the axis
+
+
+cdef object int64_index(object index):
+    """The index as the loops read it: in order, in one type."""
+    return np.ascontiguousarray(index, np.int64)
+
+
+cdef bint is_addable(object a) noexcept:
+    """Whether there is a loop that adds elements of this type."""
+    return cnp.PyArray_TYPE(a) in (
+        cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128, cnp.NPY_INT64)
+
+
+# ---- places
+
+cdef object gather_places(object a, int axis, object index):
+    """Of each row along the axis the elements that the index names."""
+    cdef Walk walk
+    result = fresh(cnp.PyArray_TYPE(a), index.shape)
+    if cnp.PyArray_SIZE(index):
+        set_walk(&walk, a, axis, index, result)
+        index = int64_index(index)
+        move_by_width(&walk, a, index, result, False)
+    return result
+
+
+cdef int scatter_places(object target, int axis, object index, object src, bint add) except -1:
+    """Elements of `src`, of the index's size or one for all, written or added to the named places."""
+    cdef Walk walk
+    if cnp.PyArray_SIZE(index) == 0:
+        return 0
+    set_walk(&walk, target, axis, index, src)
+    index = int64_index(index)
+    if add:
+        add_by_type(&walk, target, index, src)
+    else:
+        move_by_width(&walk, target, index, src, True)
+    return 0
+
+
+cdef void set_walk(Walk *walk, object named, int axis, object index, object beside) noexcept:
+    cdef int i
+    cdef bint has_dims = cnp.PyArray_NDIM(named) > 0
+    cdef bint runs = cnp.PyArray_NDIM(beside) > 0
+    walk.ndim = cnp.PyArray_NDIM(index)
+    walk.step = cnp.PyArray_STRIDE(named, axis) if has_dims else 0
+    for i in range(walk.ndim):
+        walk.sizes[i] = cnp.PyArray_DIM(index, i)
+        walk.named[i] = cnp.PyArray_STRIDE(named, i) if has_dims and i != axis else 0
+        walk.beside[i] = cnp.PyArray_STRIDE(beside, i) if runs else 0
+    if walk.ndim == 0:
+        walk.ndim = 1
+        walk.sizes[0], walk.named[0], walk.beside[0] = 1, 0, 0
+
+
+cdef bint advance(const Walk *walk, npy_intp *at, char **named, char **beside) noexcept nogil:
+    """The next row of the index; False after the last."""
+    cdef int i
+    for i in range(walk.ndim - 2, -1, -1):
+        at[i] += 1
+        named[0] += walk.named[i]
+        beside[0] += walk.beside[i]
+        if at[i] < walk.sizes[i]:
+            return True
+        at[i] = 0
+        named[0] -= walk.named[i] * walk.sizes[i]
+        beside[0] -= walk.beside[i] * walk.sizes[i]
+    return False
+
+
+cdef void move_by_width(const Walk *walk, object named, object index, object beside, bint to_named) noexcept:
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *one = cnp.PyArray_BYTES(named)
+    cdef char *other = cnp.PyArray_BYTES(beside)
+    cdef int width = cnp.PyArray_ITEMSIZE(named)
+    if width == 4:
+        move(walk, <uint32_t *>one, chosen, <uint32_t *>other, to_named)
+    elif width == 8:
+        move(walk, <uint64_t *>one, chosen, <uint64_t *>other, to_named)
+    elif width == 1:
+        move(walk, <uint8_t *>one, chosen, <uint8_t *>other, to_named)
+    elif width == 2:
+        move(walk, <uint16_t *>one, chosen, <uint16_t *>other, to_named)
+    else:
+        move(walk, <double complex *>one, chosen, <double complex *>other, to_named)
+
+
+cdef void move(const Walk *walk, bits *one, const int64_t *chosen, bits *other, bint to_named) noexcept nogil:
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef int last = walk.ndim - 1
+    cdef npy_intp j
+    for j in range(walk.ndim):
+        at[j] = 0
+    while True:
+        if to_named:
+            for j in range(walk.sizes[last]):
+                (<bits *>(named + chosen[j] * walk.step + j * walk.named[last]))[0] = (
+                    (<bits *>(beside + j * walk.beside[last]))[0])
+        else:
+            for j in range(walk.sizes[last]):
+                (<bits *>(beside + j * walk.beside[last]))[0] = (
+                    (<bits *>(named + chosen[j] * walk.step + j * walk.named[last]))[0])
+        chosen += walk.sizes[last]
+        if not advance(walk, at, &named, &beside):
+            return
+
+
+cdef void add_by_type(const Walk *walk, object named, object index, object beside) noexcept:
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *one = cnp.PyArray_BYTES(named)
+    cdef char *other = cnp.PyArray_BYTES(beside)
+    cdef int type_number = cnp.PyArray_TYPE(named)
+    if type_number == cnp.NPY_FLOAT32:
+        add(walk, <float *>one, chosen, <float *>other)
+    elif type_number == cnp.NPY_FLOAT64:
+        add(walk, <double *>one, chosen, <double *>other)
+    elif type_number == cnp.NPY_COMPLEX64:
+        add(walk, <float complex *>one, chosen, <float complex *>other)
+    elif type_number == cnp.NPY_COMPLEX128:
+        add(walk, <double complex *>one, chosen, <double complex *>other)
+    else:
+        add(walk, <int64_t *>one, chosen, <int64_t *>other)
+
+
+cdef void add(const Walk *walk, number *one, const int64_t *chosen, number *other) noexcept nogil:
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef int last = walk.ndim - 1
+    cdef npy_intp j
+    cdef number *place
+    for j in range(walk.ndim):
+        at[j] = 0
+    while True:
+        for j in range(walk.sizes[last]):
+            place = <number *>(named + chosen[j] * walk.step + j * walk.named[last])
+            place[0] = place[0] + (<number *>(beside + j * walk.beside[last]))[0]
+        chosen += walk.sizes[last]
+        if not advance(walk, at, &named, &beside):
+            return
+
+
+# ---- rows
+
+cdef object take_rows(object a, int axis, object index):
+    """Slices along the axis, in the order of a vector."""
+    cdef npy_intp outer, inner, o, i, count, length
+    cdef const char *source
+    cdef const int64_t *chosen
+    cdef char *target
+    result = fresh(cnp.PyArray_TYPE(a), (*a.shape[:axis], index.shape[0], *a.shape[axis + 1:]))
+    a = take(contiguous(<PyObject *>a))
+    index = int64_index(index)
+    source, target = cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(result)
+    chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    count, length = cnp.PyArray_SIZE(index), cnp.PyArray_DIM(a, axis)
+    outer = product(a, 0, axis)
+    inner = product(a, axis + 1, cnp.PyArray_NDIM(a)) * cnp.PyArray_ITEMSIZE(a)
+    with nogil:
+        for o in range(outer):
+            if inner == 4:
+                for i in range(count):
+                    (<uint32_t *>target)[i] = (<const uint32_t *>source)[chosen[i]]
+            elif inner == 8:
+                for i in range(count):
+                    (<uint64_t *>target)[i] = (<const uint64_t *>source)[chosen[i]]
+            else:
+                for i in range(count):
+                    memcpy(target + i * inner, source + chosen[i] * inner, inner)
+            source += length * inner
+            target += count * inner
+    return result
+
+
+cdef int add_rows(object target, int first, int count, object index, object src) except -1:
+    """target[..., index, ...] += src, where a flat index stands for `count` axes; all memory in order."""
+    cdef npy_intp outer = product(target, 0, first)
+    cdef npy_intp length = product(target, first, first + count)
+    cdef npy_intp inner = product(target, first + count, cnp.PyArray_NDIM(target))
+    cdef int type_number = cnp.PyArray_TYPE(target)
+    cdef npy_intp rows
+    cdef const int64_t *chosen
+    index = int64_index(index)
+    src = take(contiguous(<PyObject *>src))
+    rows, chosen = cnp.PyArray_SIZE(index), <const int64_t *>cnp.PyArray_DATA(index)
+    if type_number == cnp.NPY_FLOAT32:
+        add_each_row(<float *>data(target), <float *>data(src), chosen, outer, length, rows, inner)
+    elif type_number == cnp.NPY_FLOAT64:
+        add_each_row(<double *>data(target), <double *>data(src), chosen, outer, length, rows, inner)
+    elif type_number == cnp.NPY_COMPLEX64:
+        add_each_row(<float complex *>data(target), <float complex *>data(src), chosen, outer, length, rows, inner)
+    elif type_number == cnp.NPY_COMPLEX128:
+        add_each_row(<double complex *>data(target), <double complex *>data(src), chosen, outer, length, rows, inner)
+    else:
+        add_each_row(<int64_t *>data(target), <int64_t *>data(src), chosen, outer, length, rows, inner)
+    return 0
+
+
+cdef void *data(object array) noexcept:
+    return cnp.PyArray_DATA(array)
+
+
+cdef npy_intp product(object a, int start, int stop) noexcept:
+    cdef npy_intp result = 1
+    cdef int i
+    for i in range(start, stop):
+        result *= cnp.PyArray_DIM(a, i)
+    return result
+
+
+cdef void add_each_row(
+    number *target, const number *src, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    cdef npy_intp o, i, j
+    cdef number *row
+    for o in range(outer):
+        for i in range(rows):
+            row = target + chosen[i] * inner
+            for j in range(inner):
+                row[j] = row[j] + src[j]
+            src += inner
+        target += length * inner
