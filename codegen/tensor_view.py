@@ -27,8 +27,8 @@ class PackageView:
 
 # Ops that the runtime calls through runtime/upcalls.py.
 UPCALLS = (
-    "add", "clone", "copy_", "detach", "real", "sum_to", "to", "geometry_slice", "geometry_scatter", "where", "unbind",
-    "basic_index", "index", "index_put_",
+    "add", "clone", "copy_", "detach", "fill_", "real", "sum_to", "to", "geometry_slice", "geometry_scatter", "where",
+    "unbind", "basic_index", "index", "index_put_",
 )  # fmt: skip
 
 

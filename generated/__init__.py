@@ -329,6 +329,7 @@ upcalls.fill(
     clone=clone,
     copy_=Tensor.copy_,
     detach=detach,
+    fill_=Tensor.fill_,
     real=real,
     sum_to=sum_to,
     to=Tensor.to,

@@ -31,6 +31,9 @@ def getitem(tensor: Any, key: Any) -> Any:
 def setitem(tensor: Any, key: Any, value: Any) -> None:
     """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
     index, is_basic = _normalise(key)
+    if is_basic and isinstance(value, (int, float, complex)):
+        upcalls.fill_(upcalls.basic_index(tensor, index), value)
+        return
     source = _without_leading_ones(_as_source(tensor, value))
     if is_basic:
         upcalls.copy_(upcalls.basic_index(tensor, index), source)

@@ -281,6 +281,11 @@ cdef int check_inplace(str op, TensorBase self) except -1:
     """Refuse a write that the graph cannot express; the tensor is untouched."""
     if not (<object>self.array).flags.writeable:
         raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
+    if repeats_elements(self.array) and op not in WRITES_ONE_VALUE:
+        raise RuntimeError(
+            f"{op}: unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            f"location (shape {list(self.shape)}, strides {list(self.stride())}). clone() the tensor before the write."
+        )
     if not self.flags & (REQUIRES_GRAD | IS_VIEW) or not grad_enabled() or not requires_grad(self):
         return 0
     if self.flags & IS_VIEW:
@@ -291,6 +296,19 @@ cdef int check_inplace(str op, TensorBase self) except -1:
             "Write under gradsmith.no_grad(), or to a clone()."
         )
     return 0
+
+
+# One value for all elements can be written through a tensor that shows an element several times.
+cdef frozenset WRITES_ONE_VALUE = frozenset(("fill_", "zero_"))
+
+
+cdef bint repeats_elements(PyObject *array) noexcept:
+    """Does the array step nowhere along a dimension, as after an expand?"""
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>array)):
+        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) == 0 and cnp.PyArray_DIM(<cnp.ndarray>array, i) > 1:
+            return True
+    return False
 
 
 cdef int check_inplace_view(str op, TensorBase self) except -1:

@@ -236,3 +236,14 @@ def test_values_may_not_have_more_dimensions_than_their_place():
 
 def test_a_cast_to_integers_has_no_history():
     assert not leaf([1.5]).to(gs.int64).requires_grad
+
+
+def test_a_tensor_that_repeats_elements_takes_one_value_only():
+    t = gs.tensor(1.0).expand(3)
+    for write in (lambda: t.exp_(), lambda: t.copy_(gs.ones(3)), lambda: t.add_(gs.ones(3)), lambda: t.div_(2)):
+        with pytest.raises(RuntimeError, match="more than one element"):
+            write()
+    assert t.tolist() == [1, 1, 1] and t._version == 0
+    t.fill_(4)
+    t[0] = 5.0
+    assert t.tolist() == [5, 5, 5]
