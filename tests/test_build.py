@@ -4,7 +4,7 @@ Each test builds a small copy of the project's layout: a runtime module with ker
 families of which `two` cimports from `one`.
 """
 
-import importlib.util
+import importlib
 import os
 import shutil
 import subprocess
@@ -37,19 +37,11 @@ FILES = {
 }
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("build_extensions_under_test", ROOT / "build_extensions.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def new_project(tmp_path, monkeypatch):
     """The build module, working on the small project before its first build."""
-    module = load()
-    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.syspath_prepend(ROOT)
+    module = importlib.import_module("build_extensions")
     monkeypatch.chdir(tmp_path)
     # Trial compilations say nothing about these tests.
     monkeypatch.setenv("GRADSMITH_NO_LIBMVEC", "1")
@@ -183,6 +175,13 @@ def test_a_lost_extension_is_put_back_without_compiling(builder):
     target.unlink()
     assert steps(builder) == []
     assert target.exists()
+
+
+def test_a_module_without_source_is_removed(builder):
+    stale = next(Path("generated").glob("two.*.[ps][yo]*"))
+    Path("generated/two.pyx").unlink()
+    assert steps(builder) == []
+    assert not stale.exists()
 
 
 def test_debug_and_release_do_not_disturb_each_other(builder):

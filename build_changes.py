@@ -1,0 +1,149 @@
+"""What each step of the build reads, and whether that has changed since its output was made.
+
+"Changed" goes by content, never by time.  `Sources` reads files and digests them;
+`State` remembers, from run to run, the digest that each output was made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+STATE_FILE = Path("build/state.json")
+
+# The generator notes each entry's line in a comment.  A line added to the YAML
+# file moves all of them; that alone must not compile anything anew.
+_ENTRY_LINE = re.compile(rb"(?m)derivatives\.yaml:\d+")
+_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
+_DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n]*?(\w+)\([^\n]*[^:\s][ \t]*\n")
+_WORD = re.compile(rb"\w+")
+
+
+class Declarations(NamedTuple):
+    """A .pxd file taken apart: its one-line functions by name, and all the rest."""
+
+    functions: list[tuple[bytes, bytes]]
+    rest: bytes
+    words: frozenset[bytes]  # of the rest
+
+
+class Sources:
+    """Reads source files once per run and tells their digests."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, bytes] = {}
+        self._declarations: dict[str, Declarations] = {}
+        self._included: dict[str, list[str]] = {}
+
+    def text(self, path: str) -> bytes:
+        if path not in self._texts:
+            try:
+                text = Path(path).read_bytes()
+            except FileNotFoundError:
+                text = b""
+            self._texts[path] = _ENTRY_LINE.sub(b"derivatives.yaml", text)
+        return self._texts[path]
+
+    def forget(self, path: str) -> None:
+        """The file has been written anew."""
+        self._texts.pop(path, None)
+        self._included.pop(path, None)
+
+    def digest(self, paths: Iterable[str]) -> str:
+        return digest_of(*(self.text(path) for path in paths))
+
+    def cython_digest(self, source: str, dependencies: list[str]) -> str:
+        """Digest of a .pyx and the .pxd files that it cimports.
+
+        The .pxd of a family grows with each op.  A function declared there in
+        one line matters only to a module that mentions its name, so the others
+        do not count: adding an op compiles its own family alone.
+        """
+        text = self.text(source)
+        declared = [self._declarations_of(path) for path in dependencies]
+        words = frozenset(_WORD.findall(text)).union(*(file.words for file in declared))
+        used = (line for file in declared for name, line in file.functions if name in words)
+        return digest_of(text, *(file.rest for file in declared), *used)
+
+    def _declarations_of(self, path: str) -> Declarations:
+        if path not in self._declarations:
+            text = self.text(path)
+            rest = _DECLARED_FUNCTION.sub(b"", text)
+            functions = [(match.group(1), match.group()) for match in _DECLARED_FUNCTION.finditer(text)]
+            self._declarations[path] = Declarations(functions, rest, frozenset(_WORD.findall(rest)))
+        return self._declarations[path]
+
+    def headers(self, source: str, folders: tuple[str, ...]) -> list[str]:
+        """The project's own headers that a C file includes, directly or not."""
+        found: set[str] = set()
+        waiting = [source]
+        while waiting:
+            new = set(self._includes(waiting.pop(), folders)) - found
+            found |= new
+            waiting += new
+        return sorted(found)
+
+    def _includes(self, path: str, folders: tuple[str, ...]) -> list[str]:
+        if path not in self._included:
+            names = {name.decode() for name in _INCLUDE.findall(self.text(path))}
+            headers = (self._resolve(name, path, folders) for name in names)
+            self._included[path] = [header for header in headers if header]
+        return self._included[path]
+
+    @staticmethod
+    def _resolve(name: str, including: str, folders: tuple[str, ...]) -> str | None:
+        for folder in (os.path.dirname(including), *folders):
+            path = os.path.normpath(os.path.join(folder, name))
+            if os.path.isfile(path):
+                return Path(path).as_posix()
+        return None
+
+
+class State:
+    """For each output, the digest of all that went into it and the files it was read from."""
+
+    def __init__(self) -> None:
+        try:
+            self._entries = json.loads(STATE_FILE.read_text())
+        except (FileNotFoundError, ValueError):
+            self._entries = {}
+
+    def is_current(self, output: str, key: str) -> bool:
+        return self._entries.get(output, {}).get("key") == key and os.path.exists(output)
+
+    def inputs(self, output: str) -> list[str]:
+        return list(self._entries.get(output, {}).get("inputs", []))
+
+    def note(self, output: str) -> Any:
+        return self._entries.get(output, {}).get("note")
+
+    def record(self, output: str, key: str, inputs: list[str] | None = None, note: Any = None) -> None:
+        self._entries[output] = {"key": key, "inputs": inputs or [], "note": note}
+
+    def discard(self, output: str) -> None:
+        """The output is about to be made anew; should that fail, no earlier state of it may be believed."""
+        self._entries.pop(output, None)
+        Path(output).unlink(missing_ok=True)
+
+    def key(self, output: str) -> str:
+        return str(self._entries[output]["key"])
+
+    def save(self) -> None:
+        STATE_FILE.parent.mkdir(parents=True, exist_ok=True)
+        new = STATE_FILE.with_suffix(".new")
+        new.write_text(json.dumps(self._entries, indent=1, sort_keys=True))
+        new.replace(STATE_FILE)
+
+
+def digest_of(*parts: bytes | str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(b"%d:" % len(data))  # so that two parts never read as one
+        digest.update(data)
+    return digest.hexdigest()[:24]
