@@ -8,11 +8,21 @@ that. Both agree without integers; with them `split_index` separates the two ste
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport clone, where
 from gradsmith.runtime.functions.normalize cimport wrap_dim
 from gradsmith.runtime.functions.ownership cimport fresh_zeros, take
-from gradsmith.runtime.functions.places cimport add_rows, gather_places, is_addable, scatter_places, take_rows
+from gradsmith.runtime.functions.places cimport (
+    add_rows,
+    gather_places,
+    int64_index,
+    is_addable,
+    is_within,
+    scatter_places,
+    take_rows,
+    wrapped_index,
+)
 
 import numpy as np
 
@@ -83,7 +93,12 @@ cdef list expanded(list parts, int ndim):
 
 cpdef object index_of(object a, object index):
     basic, advanced = split_index(index, a.ndim)
-    return np.asarray((a if basic is None else a[basic])[advanced])
+    source = a if basic is None else a[basic]
+    rows = rows_of(source, advanced)
+    if rows is None:
+        return np.asarray(source[advanced])
+    first, count, places = rows
+    return take_rows(source, first, count, places)
 
 
 cpdef object index_backward_of(object a, object shape, object index):
@@ -112,6 +127,8 @@ cdef object writable(str op, object values, object dtype):
     """Values in the dtype of what they are written to, which must be able to hold them."""
     if not isinstance(values, np.ndarray):
         values = np.asarray(values)
+    if cnp.PyArray_TYPE(values) == dtype.num:
+        return values
     if not can_cast(values.dtype, dtype):
         raise RuntimeError(f"{op}(): values of dtype {values.dtype} cannot be written to a {dtype} tensor")
     return values.astype(dtype, copy=False)
@@ -142,8 +159,8 @@ cdef int add_at(object target, object index, object values) except -1:
     if rows is None:
         np.add.at(target, index, values)
         return 0
-    first, count, size, places = rows
-    expected = (*target.shape[:first], *size, *target.shape[first + count:])
+    first, count, places = rows
+    expected = (*target.shape[:first], *places.shape, *target.shape[first + count:])
     values = np.broadcast_to(values, expected)
     return add_rows(target, first, count, places, values.astype(target.dtype, copy=False))
 
@@ -151,39 +168,57 @@ cdef int add_at(object target, object index, object values) except -1:
 cdef object rows_of(object target, tuple index):
     """An index of whole dimensions, then integer arrays side by side, then whole dimensions again, as rows.
 
-    Gives the first axis of the arrays, how many they are, their common size, and for each element of it the flat
-    position among those axes; None for any other index.
+    Gives the first axis of the arrays, how many they are, and the flat positions they name among those axes, in their
+    common size; None for any other index.
     """
     cdef int first = 0
+    cdef int count = 0
+    cdef int rest
     while first < len(index) and is_whole(index[first]):
         first += 1
-    arrays = []
-    for part in index[first:]:
-        if not isinstance(part, np.ndarray):
-            break
-        arrays.append(part)
-    count = len(arrays)
-    if not arrays or any([a.dtype.kind not in "iu" for a in arrays]):
+    while first + count < len(index) and isinstance(index[first + count], np.ndarray):
+        if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index[first + count])):
+            return None
+        count += 1
+    rest = sum([part is not Ellipsis for part in index[first + count:]])
+    if count == 0 or first + count + rest > target.ndim:
         return None
     if not all([is_whole(part) or part is Ellipsis for part in index[first + count:]]):
         return None
-    if first + count > target.ndim:
-        return None
-    places = np.ravel_multi_index(
-        tuple([wrapped(a, target.shape[first + i], first + i) for i, a in enumerate(np.broadcast_arrays(*arrays))]),
-        target.shape[first:first + count])
-    return first, count, np.shape(places), places
+    return first, count, flat_places(target, first, index[first:first + count])
+
+
+cdef object flat_places(object target, int first, tuple arrays):
+    places = None
+    for i, array in enumerate(arrays):
+        array = wrapped(array, target.shape[first + i], first + i)
+        places = array if places is None else added(places, target.shape[first + i], array)
+    return int64_index(places)
+
+
+cdef object added(object places, object size, object array):
+    """Positions along one more axis."""
+    try:
+        return np.asarray(places * size + array)
+    except ValueError:
+        raise IndexError(
+            f"shape mismatch: indexing tensors of sizes {list(places.shape)} and {list(array.shape)} do not broadcast"
+        ) from None
 
 
 cdef object is_whole(object part):
     return isinstance(part, slice) and part == slice(None)
 
 
-cdef object wrapped(object index, object size, int axis):
-    """Indices counted from the start."""
-    if index.size and (index.min() < -size or index.max() >= size):
-        raise IndexError(f"index out of range in dimension {axis} of size {size}")
-    return np.where(index < 0, index + size, index)
+cdef object wrapped(object index, npy_intp size, int axis):
+    """Indices checked and counted from the start."""
+    cdef npy_intp wrong
+    index = int64_index(index)
+    if is_within(index, 0, size, &wrong):
+        return index
+    if is_within(index, -size, size, &wrong):
+        return wrapped_index(index, size)
+    raise IndexError(f"index {wrong} is out of bounds for dimension {axis} with size {size}")
 
 
 cdef object only_masks(object index):
@@ -195,39 +230,43 @@ cdef object only_masks(object index):
 
 # ---- one index per element: gather and scatter
 
-cdef int check_indices(str op, object index, object size, int axis) except -1:
-    if index.size == 0:
-        return 0
-    low, high = index.min(), index.max()
-    if low < 0 or high >= size:
-        raise RuntimeError(
-            f"{op}(): index {high if low >= 0 else low} is out of bounds for dimension {axis} with size {size}"
-        )
-    return 0
-
-
-cdef int check_index(str op, object a, int axis, object index) except -1:
-    """An index with as many dimensions as the tensor, none longer except along the axis."""
-    if index.dtype.kind not in "iu":
+cdef object checked_index(str op, object a, int axis, object index):
+    """An index with as many dimensions as the tensor, none longer except along the axis, as loops want it."""
+    cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
+    cdef npy_intp wrong
+    if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index)):
         raise RuntimeError(f"{op}(): expected an integer dtype for index, but got {index.dtype}")
-    if index.size == 0:
-        return 0
-    if max(index.ndim, 1) != max(a.ndim, 1):
+    index = int64_index(index)
+    if cnp.PyArray_SIZE(index) == 0:
+        return index
+    check_index_size(op, a, axis, index)
+    if not is_within(index, 0, size, &wrong):
+        raise RuntimeError(f"{op}(): index {wrong} is out of bounds for dimension {axis} with size {size}")
+    return index
+
+
+cdef int check_index_size(str op, object a, int axis, object index) except -1:
+    cdef int i
+    if max(cnp.PyArray_NDIM(index), 1) != max(cnp.PyArray_NDIM(a), 1):
         raise RuntimeError(
             f"{op}(): index must have the same number of dimensions as the input, but sizes are {list(index.shape)} "
             f"and {list(a.shape)}"
         )
-    for i, (n, limit) in enumerate(zip(index.shape, a.shape)):
-        if i != axis and n > limit:
+    for i in range(min(cnp.PyArray_NDIM(index), cnp.PyArray_NDIM(a))):
+        if i != axis and cnp.PyArray_DIM(index, i) > cnp.PyArray_DIM(a, i):
             raise RuntimeError(
                 f"{op}(): index of size {list(index.shape)} is larger in dimension {i} than the input of size "
                 f"{list(a.shape)}"
             )
-    return check_indices(op, index, a.shape[axis] if a.ndim else 1, axis)
+    return 0
 
 
 cdef int check_src(str op, object index, object src) except -1:
-    if src.ndim != index.ndim or any([n > limit for n, limit in zip(index.shape, src.shape)]):
+    cdef int i
+    cdef bint covers = cnp.PyArray_NDIM(src) == cnp.PyArray_NDIM(index)
+    for i in range(cnp.PyArray_NDIM(index) if covers else 0):
+        covers = covers and cnp.PyArray_DIM(index, i) <= cnp.PyArray_DIM(src, i)
+    if not covers:
         raise RuntimeError(
             f"{op}(): src of size {list(src.shape)} does not cover the index of size {list(index.shape)}"
         )
@@ -236,14 +275,14 @@ cdef int check_src(str op, object index, object src) except -1:
 
 cpdef object gather_of(object a, Py_ssize_t dim, object index):
     cdef int axis = wrap_dim(dim, a.ndim)
-    check_index("gather", a, axis, index)
+    index = checked_index("gather", a, axis, index)
     return gather_places(a, axis, index)
 
 
 cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     """Copy of `a` with elements of `src` (or one number) at the places the index names."""
     cdef int axis = wrap_dim(dim, a.ndim)
-    check_index("scatter", a, axis, index)
+    index = checked_index("scatter", a, axis, index)
     src = writable("scatter", src, a.dtype)
     if src.ndim and index.size:
         check_src("scatter", index, src)
@@ -255,7 +294,7 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
 cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     """Copy of `a` to which elements of `src` are added at the places the index names."""
     cdef int axis = wrap_dim(dim, a.ndim)
-    check_index("scatter_add", a, axis, index)
+    index = checked_index("scatter_add", a, axis, index)
     check_src("scatter_add", index, src)
     result = take(clone(<PyObject *>a))
     src = writable("scatter_add", src, a.dtype)
@@ -273,15 +312,17 @@ cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
 
 cdef object checked_vector(str op, object a, int axis, object index):
     """A vector of indices along an axis; one without dimensions counts as a vector of one."""
-    if index.dtype.kind not in "iu":
+    cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
+    cdef npy_intp wrong
+    if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index)):
         raise RuntimeError(f"{op}(): expected an integer dtype for index, but got {index.dtype}")
-    if index.ndim > 1:
+    if cnp.PyArray_NDIM(index) > 1:
         raise IndexError(f"{op}(): index is supposed to be a vector, but has size {list(index.shape)}")
-    size = a.shape[axis] if a.ndim else 1
-    if index.size and (index.min() < 0 or index.max() >= size):
+    index = int64_index(index)
+    if not is_within(index, 0, size, &wrong):
         error = IndexError if op == "index_select" else RuntimeError    # as in PyTorch
-        raise error(f"{op}(): index out of range in dimension {axis} of size {size}")
-    return index.reshape(-1)
+        raise error(f"{op}(): index {wrong} is out of range in dimension {axis} of size {size}")
+    return index if cnp.PyArray_NDIM(index) == 1 else index.reshape(1)
 
 
 cpdef object index_select_of(object a, Py_ssize_t dim, object index):
@@ -291,7 +332,7 @@ cpdef object index_select_of(object a, Py_ssize_t dim, object index):
         if vector.size != 1:
             raise IndexError("index_select(): the index of a tensor without dimensions has one element")
         return a.copy()
-    return take_rows(a, axis, vector)
+    return take_rows(a, axis, 1, vector)
 
 
 cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha):

@@ -21,6 +21,10 @@ import numpy as np
 
 cnp.import_array()
 
+cdef enum:
+    LANES = 32
+    BLOCK = 4096
+
 ctypedef fused real:
     float
     double
@@ -46,9 +50,43 @@ cpdef object mse_loss_of(object a, object target, str reduction):
     check_reduction(reduction)
     if a.shape != target.shape:
         check_broadcast(a, target)
+    elif reduction != "none" and cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(target) == cnp.NPY_FLOAT32:
+        return summed_squares(a, target, reduction == "mean")
     squares = take(binary(SUBTRACT, <PyObject *>a, <PyObject *>target))
     unary_into(SQUARE, <PyObject *>squares, <PyObject *>squares)
     return reduced(squares, reduction)
+
+
+cdef object summed_squares(object a, object target, bint mean):
+    """One pass over memory instead of three; the lanes of a block are added in parallel, the blocks in double."""
+    cdef double total
+    a, target = take(contiguous(<PyObject *>a)), take(contiguous(<PyObject *>target))
+    total = sum_of_squares(<float *>data(a), <float *>data(target), cnp.PyArray_SIZE(a))
+    return take(full_array(cnp.NPY_FLOAT32, 0, NULL, total / cnp.PyArray_SIZE(a) if mean else total))
+
+
+cdef double sum_of_squares(const float *a, const float *b, npy_intp n) noexcept nogil:
+    cdef float lanes[LANES]
+    cdef float difference
+    cdef double total = 0
+    cdef npy_intp at = 0
+    cdef npy_intp stop, j
+    while at + LANES <= n:
+        stop = min(at + BLOCK, n - n % LANES)
+        for j in range(LANES):
+            lanes[j] = 0
+        while at < stop:
+            for j in range(LANES):
+                difference = a[at + j] - b[at + j]
+                lanes[j] += difference * difference
+            at += LANES
+        for j in range(LANES):
+            total += lanes[j]
+    while at < n:
+        difference = a[at] - b[at]
+        total += difference * difference
+        at += 1
+    return total
 
 
 cdef int check_broadcast(object a, object target) except -1:

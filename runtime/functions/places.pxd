@@ -1,5 +1,11 @@
+from numpy cimport npy_intp
+
+cdef object int64_index(object index)
+cdef bint is_within(object index, npy_intp low, npy_intp high, npy_intp *wrong) noexcept
+cdef object wrapped_index(object index, npy_intp size)
 cdef object gather_places(object a, int axis, object index)
 cdef int scatter_places(object target, int axis, object index, object src, bint add) except -1
-cdef object take_rows(object a, int axis, object index)
+cdef object take_rows(object a, int first, int count, object index)
 cdef int add_rows(object target, int first, int count, object index, object src) except -1
 cdef bint is_addable(object a) noexcept
+cdef int add_along(object a, int axis) except -1

@@ -1,7 +1,8 @@
 """Loops behind gather, scatter and indexing by one array: move or add elements to where integers say.
 
 Two shapes of the same idea. *Places*: every element of the index names one element along an axis. *Rows*: every
-element of the index names a whole slice, and memory is (outer, length, inner). Indices come checked, from 0 on.
+element of the index names a whole slice, and memory is (outer, length, inner). Indices come from `int64_index`,
+checked, and count from 0.
 """
 
 from cpython.ref cimport PyObject
@@ -10,10 +11,8 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport contiguous
+from gradsmith.runtime.array cimport cast, contiguous
 from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
-
-import numpy as np
 
 cnp.import_array()
 
@@ -33,6 +32,9 @@ ctypedef fused number:
     double complex
     int64_t
 
+cdef enum:
+    LANES = 16
+
 cdef struct Walk:
     int ndim
     npy_intp sizes[MAX_DIMS]        # of the index
@@ -43,7 +45,31 @@ cdef struct Walk:
 
 cdef object int64_index(object index):
     """The index as the loops read it: in order, in one type."""
-    return np.ascontiguousarray(index, np.int64)
+    index = take(cast(<PyObject *>index, cnp.NPY_INT64))
+    return take(contiguous(<PyObject *>index))
+
+
+cdef bint is_within(object index, npy_intp low, npy_intp high, npy_intp *wrong) noexcept:
+    """Whether all elements of such an index are at least `low` and below `high`; else `wrong` is one that is not."""
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef npy_intp i
+    for i in range(cnp.PyArray_SIZE(index)):
+        if not low <= chosen[i] < high:
+            wrong[0] = chosen[i]
+            return False
+    return True
+
+
+cdef object wrapped_index(object index, npy_intp size):
+    """An index from -size to size as one that counts from the start."""
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef int64_t *places
+    cdef npy_intp i
+    result = fresh(cnp.NPY_INT64, index.shape)
+    places = <int64_t *>cnp.PyArray_DATA(result)
+    for i in range(cnp.PyArray_SIZE(index)):
+        places[i] = chosen[i] + size if chosen[i] < 0 else chosen[i]
+    return result
 
 
 cdef bint is_addable(object a) noexcept:
@@ -60,7 +86,6 @@ cdef object gather_places(object a, int axis, object index):
     result = fresh(cnp.PyArray_TYPE(a), index.shape)
     if cnp.PyArray_SIZE(index):
         set_walk(&walk, a, axis, index, result)
-        index = int64_index(index)
         move_by_width(&walk, a, index, result, False)
     return result
 
@@ -71,7 +96,6 @@ cdef int scatter_places(object target, int axis, object index, object src, bint 
     if cnp.PyArray_SIZE(index) == 0:
         return 0
     set_walk(&walk, target, axis, index, src)
-    index = int64_index(index)
     if add:
         add_by_type(&walk, target, index, src)
     else:
@@ -185,33 +209,32 @@ cdef void add(const Walk *walk, number *one, const int64_t *chosen, number *othe
 
 # ---- rows
 
-cdef object take_rows(object a, int axis, object index):
-    """Slices along the axis, in the order of a vector."""
-    cdef npy_intp outer, inner, o, i, count, length
+cdef object take_rows(object a, int first, int count, object index):
+    """a[..., index, ...], where a flat index stands for `count` axes."""
+    cdef npy_intp outer, inner, o, i, rows, length
     cdef const char *source
     cdef const int64_t *chosen
     cdef char *target
-    result = fresh(cnp.PyArray_TYPE(a), (*a.shape[:axis], index.shape[0], *a.shape[axis + 1:]))
+    result = fresh(cnp.PyArray_TYPE(a), (*a.shape[:first], *index.shape, *a.shape[first + count:]))
     a = take(contiguous(<PyObject *>a))
-    index = int64_index(index)
     source, target = cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(result)
     chosen = <const int64_t *>cnp.PyArray_DATA(index)
-    count, length = cnp.PyArray_SIZE(index), cnp.PyArray_DIM(a, axis)
-    outer = product(a, 0, axis)
-    inner = product(a, axis + 1, cnp.PyArray_NDIM(a)) * cnp.PyArray_ITEMSIZE(a)
+    rows, length = cnp.PyArray_SIZE(index), product(a, first, first + count)
+    outer = product(a, 0, first)
+    inner = product(a, first + count, cnp.PyArray_NDIM(a)) * cnp.PyArray_ITEMSIZE(a)
     with nogil:
         for o in range(outer):
             if inner == 4:
-                for i in range(count):
+                for i in range(rows):
                     (<uint32_t *>target)[i] = (<const uint32_t *>source)[chosen[i]]
             elif inner == 8:
-                for i in range(count):
+                for i in range(rows):
                     (<uint64_t *>target)[i] = (<const uint64_t *>source)[chosen[i]]
             else:
-                for i in range(count):
+                for i in range(rows):
                     memcpy(target + i * inner, source + chosen[i] * inner, inner)
             source += length * inner
-            target += count * inner
+            target += rows * inner
     return result
 
 
@@ -223,7 +246,6 @@ cdef int add_rows(object target, int first, int count, object index, object src)
     cdef int type_number = cnp.PyArray_TYPE(target)
     cdef npy_intp rows
     cdef const int64_t *chosen
-    index = int64_index(index)
     src = take(contiguous(<PyObject *>src))
     rows, chosen = cnp.PyArray_SIZE(index), <const int64_t *>cnp.PyArray_DATA(index)
     if type_number == cnp.NPY_FLOAT32:
@@ -255,12 +277,59 @@ cdef void add_each_row(
     number *target, const number *src, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
     npy_intp inner
 ) noexcept nogil:
-    cdef npy_intp o, i, j
-    cdef number *row
+    cdef npy_intp o, i
     for o in range(outer):
         for i in range(rows):
-            row = target + chosen[i] * inner
-            for j in range(inner):
-                row[j] = row[j] + src[j]
+            add_row(target + chosen[i] * inner, src, inner)
             src += inner
         target += length * inner
+
+
+cdef inline void add_row(number *row, const number *src, npy_intp length) noexcept nogil:
+    """Lane by lane through a block that cannot overlap, so that the compiler may use vector instructions."""
+    cdef number lanes[LANES]
+    cdef npy_intp j
+    while length >= LANES:
+        for j in range(LANES):
+            lanes[j] = row[j] + src[j]
+        for j in range(LANES):
+            row[j] = lanes[j]
+        row, src, length = row + LANES, src + LANES, length - LANES
+    for j in range(length):
+        row[j] = row[j] + src[j]
+
+
+# ---- running sums
+
+cdef int add_along(object a, int axis) except -1:
+    """Add to each slice along the axis the one before it, in place."""
+    cdef npy_intp outer = product(a, 0, axis)
+    cdef npy_intp length = cnp.PyArray_DIM(a, axis)
+    cdef npy_intp inner = product(a, axis + 1, cnp.PyArray_NDIM(a))
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    if type_number == cnp.NPY_FLOAT32:
+        run_sums(<float *>data(a), outer, length, inner)
+    elif type_number == cnp.NPY_FLOAT64:
+        run_sums(<double *>data(a), outer, length, inner)
+    elif type_number == cnp.NPY_COMPLEX64:
+        run_sums(<float complex *>data(a), outer, length, inner)
+    elif type_number == cnp.NPY_COMPLEX128:
+        run_sums(<double complex *>data(a), outer, length, inner)
+    else:
+        run_sums(<int64_t *>data(a), outer, length, inner)
+    return 0
+
+
+cdef void run_sums(number *a, npy_intp outer, npy_intp length, npy_intp inner) noexcept nogil:
+    cdef npy_intp o, i
+    cdef number total
+    for o in range(outer):
+        if inner == 1:
+            total = 0
+            for i in range(length):
+                total = total + a[i]
+                a[i] = total
+        else:
+            for i in range(inner, length * inner):
+                a[i] = a[i] + a[i - inner]
+        a += length * inner

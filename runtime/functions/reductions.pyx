@@ -34,8 +34,8 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.functions.normalize cimport wrap_dim, wrapped_axes
-from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
-from gradsmith.runtime.functions.places cimport gather_places
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, take
+from gradsmith.runtime.functions.places cimport add_along, gather_places, int64_index, is_addable
 
 import numpy as np
 
@@ -110,11 +110,13 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
     axis = axis_of(a, dim)
     a = summable(a, dtype)
-    if a.ndim == 0:
-        return a.copy()
-    result = fresh(cnp.PyArray_TYPE(a), a.shape)
-    with np.errstate(all="ignore"):
-        return np.cumsum(a, axis=axis, out=result)
+    if not is_addable(a):
+        with np.errstate(all="ignore"):
+            return np.cumsum(a, axis=axis) if a.ndim else a.copy()
+    a = take(clone(<PyObject *>a))
+    if cnp.PyArray_NDIM(a):
+        add_along(a, axis)
+    return a
 
 
 # ---- variance
@@ -195,7 +197,7 @@ cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepd
         return a.copy(), np.zeros((), np.int64)
     check_not_empty(op, a, axis)
     indices = find(a, axis=axis, keepdims=True)
-    values = gather_places(a, axis, indices)
+    values = gather_places(a, axis, int64_index(indices))
     if keepdim:
         return values, indices
     return values.squeeze(axis), indices.squeeze(axis)

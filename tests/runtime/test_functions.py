@@ -276,7 +276,8 @@ def test_prod_and_cumsum(dtype):
     array = (generator.normal(size=(3, 4)) * 3).astype(dtype)
     wide = dtype if array.dtype.kind in "fc" else np.int64
     assert_near(reductions.prod_of(array, (1,), False, None), np.prod(array, 1, dtype=wide))
-    assert_near(reductions.cumsum_of(array, -1, None), np.cumsum(array, 1, dtype=wide))
+    for dim in (0, -1):
+        assert_near(reductions.cumsum_of(array, dim, None), np.cumsum(array, dim, dtype=wide))
     assert_near(reductions.prod_of(array, None, True, None), np.prod(array, keepdims=True, dtype=wide))
 
 
@@ -489,6 +490,59 @@ def test_index_backward_adds_repeated_places():
     assert_near(indexing.index_backward_of(1j * values, (3, 4), places), 1j * expected)
 
 
+INDICES = [
+    (np.array([0, -1, 0]),),
+    (slice(None), np.array([[3, 0], [-4, 1]])),
+    (np.array([0, 2]), np.array([[1], [-1]])),
+    (np.array([0, 2]), np.array([1, 1]), np.array([-1, 0])),
+    (slice(None), np.array([0, 0]), ...),
+    (slice(1, 3), np.array([0, 0])),
+    (np.array([0, 2]), slice(None), np.array([1, 1])),
+    (None, np.array([1])),
+    (np.array(2),),
+    (np.array([], np.int64),),
+    (np.array([1, 1], np.uint8),),
+    (np.array([True, False, True]),),
+    (np.array([True, False, True]), np.array([0, 1])),
+]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+@pytest.mark.parametrize("dtype", [*DTYPES, np.float16])
+def test_index_and_its_transpose(index, dtype):
+    array = (generator.normal(size=(3, 4, 2)) * 4).astype(dtype)
+    found = indexing.index_of(array, index)
+    assert_same(found, np.asarray(array[index]))
+    expected = np.zeros_like(array)
+    np.add.at(expected, index, found)
+    assert_near(indexing.index_backward_of(found, array.shape, index), expected)
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [((np.array([3]),), "index 3 is out of bounds for dimension 0 with size 3"),
+     ((slice(None), np.array([-5])), "index -5 is out of bounds for dimension 1 with size 4"),
+     ((np.array([0, 1]), np.array([0, 1, 2])), r"sizes \[2\] and \[3\] do not broadcast"),
+     ((np.array([0]), slice(None), slice(None)), "too many indices")],
+)  # fmt: skip
+def test_index_out_of_bounds(index, message):
+    with pytest.raises(IndexError, match=message):
+        indexing.index_of(np.zeros((3, 4)), index)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.float16])
+def test_scatter_of_every_dtype(dtype):
+    array, src = (np.array([[1, 0, 1], [1, 1, 0]]).astype(dtype) for _ in range(2))
+    index = np.array([[0, 0, 1], [1, 0, 0]], np.int32)
+    added, written = array.copy(), array.copy()
+    columns = np.broadcast_to(np.arange(3), (2, 3))
+    np.add.at(added, (index, columns), src)
+    written[index, columns] = src
+    assert_same(indexing.scatter_add_of(array, 0, index, src), added)
+    assert_same(indexing.scatter_of(array, 0, index, src), written)
+    assert_same(indexing.gather_of(array, 0, index), array[index, columns])
+
+
 def test_basic_index_of_one_element_is_a_view():
     array = np.zeros((2, 2))
     indexing.basic_index_of(array, (0, 1))[...] = 5
@@ -610,5 +664,7 @@ def test_mse_loss():
     a, b = generator.normal(size=(3, 4)), generator.normal(size=4)
     assert_near(losses.mse_loss_of(a, b, "none"), (a - b) ** 2)
     assert_near(losses.mse_loss_of(a, b, "mean"), np.asarray(((a - b) ** 2).mean()))
+    c, d = (generator.normal(size=10_001).astype(np.float32) for _ in range(2))
+    assert_near(losses.mse_loss_of(c[::2], d[::2], "sum"), np.sum((c[::2] - d[::2]) ** 2, dtype=np.float32))
     with pytest.raises(RuntimeError, match=r"\[3, 4\] of the input and \[3\] of the target"):
         losses.mse_loss_of(a, np.zeros(3), "sum")
