@@ -202,9 +202,14 @@ cdef int check_grad(object grad, object expected) except -1:
 
 
 cdef double total_weight(object classes, object weight, Py_ssize_t ignore_index) except? -1:
-    if weight is None:
-        return np.count_nonzero(classes != ignore_index)
-    return weight[classes[classes != ignore_index]].sum(dtype=np.float64)
+    """Sum of the weights of the targets that count."""
+    cdef const npy_intp *chosen = <const npy_intp *>cnp.PyArray_DATA(classes)
+    cdef npy_intp at, count = 0
+    if weight is not None:
+        return weight[classes[classes != ignore_index]].sum(dtype=np.float64)
+    for at in range(cnp.PyArray_SIZE(classes)):
+        count += chosen[at] != ignore_index
+    return count
 
 
 cdef void nll_backward(
