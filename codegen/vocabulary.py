@@ -98,6 +98,7 @@ _FORMULAS = """
     exp.number(Scalar self) -> Scalar
     filled_parts(Tensor[] gradients, int[] sizes, int[] shape, dtype dtype, int dim) -> Tensor[]
     filled_slices(Tensor[] gradients, int[] shape, dtype dtype, int dim) -> Tensor[]
+    fits_loop(Tensor self) -> bool
     flat_shape(int[] shape, int start_dim, int end_dim) -> int[]
     gather_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
     has_class_indices(Tensor target, float label_smoothing) -> bool

@@ -19,6 +19,9 @@ from gradsmith.runtime.creation import zeros_like as zeros_of_same_size
 from gradsmith.runtime.strided import common_places, geometry_of_strides
 from gradsmith.runtime.tensor import from_array
 
+FLOAT32 = np.dtype(np.float32)
+FLOAT64 = np.dtype(np.float64)
+
 
 cdef object conjugated(object tensor):
     """Without the copy that the conjugate of a real tensor would be."""
@@ -159,6 +162,12 @@ cpdef object is_tanh(object approximate):
     if approximate in ("none", "tanh"):
         return approximate == "tanh"
     raise RuntimeError(f"gelu(): approximate must be 'none' or 'tanh', but is {approximate!r}")
+
+
+cpdef object fits_loop(object self):
+    """Whether compiled loops take the tensor: float32 or float64 of NumPy's own descriptors, aligned."""
+    array = values_of(self)
+    return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and array.flags.aligned
 
 
 # ---- reductions
