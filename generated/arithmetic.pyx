@@ -85,6 +85,7 @@ from gradsmith.runtime.variable cimport (
 
 from gradsmith.generated.copy cimport (
     op_copy__tensor,
+    op_real,
 )
 from gradsmith.runtime.formulas cimport (
     conj_number,
@@ -985,9 +986,9 @@ cdef class AbsBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
-        # self: grad * sgn(self)
+        # self: real(grad) * sgn(self)
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_sgn(self_)))
+        give(grad_inputs, 0, op_mul_tensor(op_real(grad), op_sgn(self_)))
         return 0
 
     cpdef str name(self):
@@ -1052,7 +1053,7 @@ def abs(input, *, out=None):
     -----
     Gradients::
 
-        input: grad * sgn(self)
+        input: real(grad) * sgn(self)
     """
     return give_out("abs", out, call_abs(input))
 

@@ -351,7 +351,7 @@ const gs_fused_kernel *const NEG_BACKWARD[1] = {
 
 /* ---- ABS_BACKWARD */
 
-/* self: grad * sgn(self) */
+/* self: real(grad) * sgn(self) */
 GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];

@@ -80,14 +80,8 @@ from gradsmith.runtime.variable cimport (
 
 from gradsmith.generated.arithmetic cimport (
     op_conj,
-    op_mul_scalar,
     op_mul_tensor,
     op_neg,
-    op_sub_tensor_scalar,
-)
-from gradsmith.generated.comparison cimport (
-    op_eq_scalar,
-    op_where_scalar_tensor,
 )
 from gradsmith.generated.copy cimport (
     op_copy__tensor,
@@ -97,7 +91,7 @@ from gradsmith.runtime.formulas cimport (
     div_backward_other,
     div_backward_self,
     pow_backward_exponent,
-    where_number,
+    pow_backward_self,
     zeros_like,
 )
 from gradsmith.runtime.functions cimport pointwise
@@ -111,7 +105,6 @@ cdef extern from "division_kernels.h":
     const FusedKernel *const DIV_TENSOR_TENSOR_BACKWARD[2]
     const FusedKernel *const DIV_TENSOR_SCALAR_BACKWARD[1]
     const FusedKernel *const DIV_SCALAR_TENSOR_BACKWARD[1]
-    const FusedKernel *const POW_TENSOR_SCALAR_BACKWARD[1]
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
@@ -845,10 +838,10 @@ cdef class PowBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, exponent, result
-        if self.wants(0):    # self: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
+        if self.wants(0):    # self: pow_backward_self(grad, self, exponent)
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
-            give(grad_inputs, 0, op_where_scalar_tensor(op_eq_scalar(exponent, 0), 0, op_mul_tensor(grad, op_conj(op_mul_tensor(exponent, op_pow_tensor_tensor(self_, op_sub_tensor_scalar(exponent, 1)))))))
+            give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
         if self.wants(1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
@@ -909,15 +902,13 @@ cdef class PowTensorScalarBackward0(Node):
     """Backward of ``pow(Tensor self, Scalar exponent) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        if apply_fused(self, POW_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
-            return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
         cdef object exponent
-        # self: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
+        # self: pow_backward_self(grad, self, exponent)
         self_ = unpack(self, 0)
         exponent = value_of(self, 0)
-        give(grad_inputs, 0, where_number(exponent == 0, 0, op_mul_tensor(grad, op_conj(op_mul_scalar(op_pow_tensor_scalar(self_, exponent - 1), exponent)))))
+        give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
         return 0
 
     cpdef str name(self):
@@ -1043,7 +1034,7 @@ def pow(input, exponent, *, out=None):
     -----
     Gradients::
 
-        input: where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
+        input: pow_backward_self(grad, self, exponent)
         exponent: pow_backward_exponent(grad, self, exponent, result)
     """
     return give_out("pow", out, call_pow(input, exponent))

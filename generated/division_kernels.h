@@ -8,6 +8,5 @@
 extern const gs_fused_kernel *const DIV_TENSOR_TENSOR_BACKWARD[2];
 extern const gs_fused_kernel *const DIV_TENSOR_SCALAR_BACKWARD[1];
 extern const gs_fused_kernel *const DIV_SCALAR_TENSOR_BACKWARD[1];
-extern const gs_fused_kernel *const POW_TENSOR_SCALAR_BACKWARD[1];
 
 #endif

@@ -11,6 +11,8 @@ cdef TensorBase op_log1p(TensorBase self)
 cdef TensorBase op_sqrt(TensorBase self)
 cdef TensorBase op_rsqrt(TensorBase self)
 cdef TensorBase op_erf(TensorBase self)
+cdef TensorBase op_erf_loop(TensorBase self)
+cdef TensorBase op_erf_any(TensorBase self)
 
 cdef object call_exp(object self)
 cdef object call_exp_(object self)

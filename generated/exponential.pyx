@@ -93,6 +93,9 @@ from gradsmith.generated.division cimport (
     op_div_scalar_tensor,
     op_div_tensor_tensor,
 )
+from gradsmith.runtime.formulas cimport (
+    fits_loop,
+)
 from gradsmith.runtime.functions cimport pointwise
 
 import numpy as np
@@ -107,8 +110,9 @@ cdef extern from "exponential_kernels.h":
     const FusedKernel *const LOG1P_BACKWARD[1]
     const FusedKernel *const SQRT_BACKWARD[1]
     const FusedKernel *const RSQRT_BACKWARD[1]
-    const FusedKernel *const ERF_BACKWARD[1]
+    const FusedKernel *const ERF_LOOP_BACKWARD[1]
     const FusedKernel RSQRT_FORWARD
+    const FusedKernel ERF_LOOP_FORWARD
 
 
 # ---- exp(Tensor self) -> Tensor
@@ -639,48 +643,13 @@ def rsqrt(input, *, out=None):
 # ---- erf(Tensor self) -> Tensor
 # derivatives.yaml:445
 
-cdef class ErfBackward0(Node):
-    """Backward of ``erf(Tensor self) -> Tensor``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        if apply_fused(self, ERF_BACKWARD, grads, grad_inputs):
-            return 0
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * (1.1283791670955126 * exp(-self * self))
-        self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
-        return 0
-
-    cpdef str name(self):
-        return "ErfBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
 cdef TensorBase op_erf(TensorBase self):
-    cdef TensorBase result = wrap(pointwise.erf_of(array_of(self)))
-    cdef ErfBackward0 node
-    if requires_grad_1(self):
-        node = ErfBackward0.__new__(ErfBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-    return result
+    return op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
 
 cdef TensorBase inplace_erf(TensorBase self):
     check_inplace("erf_", self)
-    cdef ErfBackward0 node = None
-    if requires_grad_1(self):
-        node = ErfBackward0.__new__(ErfBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
-        save_input(node, 0, original_of(self))
-    write_inplace("erf_", self, pointwise.erf_of(array_of(self)))
-    finish_inplace(self, node)
-    return self
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return op_copy__tensor(self, fitting("erf_", self, op_erf_loop(original) if fits_loop(original) else op_erf_any(original)))
 
 cdef object call_erf(object self):
     self = check_tensor(self, "erf", "input", 1)
@@ -711,11 +680,85 @@ def erf(input, *, out=None):
     ------
     TypeError
         If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        input: grad * (1.1283791670955126 * exp(-self * self))
     """
     return give_out("erf", out, call_erf(input))
+
+
+# ---- erf_loop(Tensor self) -> Tensor
+# derivatives.yaml:453
+
+cdef class ErfLoopBackward0(Node):
+    """Backward of ``erf_loop(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, ERF_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_
+        # self: grad * (1.1283791670955126 * exp(-self * self))
+        self_ = unpack(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
+        return 0
+
+    cpdef str name(self):
+        return "ErfLoopBackward0"
+
+    @property
+    def _saved_self(self):
+        return saved_attribute(self, 0)
+
+cdef TensorBase erf_loop_by_ops(TensorBase self):
+    cdef bint recording = swap_grad_mode(False)
+    try:
+        self = as_floating(self)
+        return op_erf(self)
+    finally:
+        swap_grad_mode(recording)
+
+cdef TensorBase op_erf_loop(TensorBase self):
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = fused_forward(&ERF_LOOP_FORWARD, operands, ())
+    if result is None:
+        result = erf_loop_by_ops(self)
+    cdef ErfLoopBackward0 node
+    if requires_grad_1(self):
+        node = ErfLoopBackward0.__new__(ErfLoopBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    return result
+
+
+# ---- erf_any(Tensor self) -> Tensor
+# derivatives.yaml:462
+
+cdef class ErfAnyBackward0(Node):
+    """Backward of ``erf_any(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_
+        # self: grad * (1.1283791670955126 * exp(-self * self))
+        self_ = unpack(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
+        return 0
+
+    cpdef str name(self):
+        return "ErfAnyBackward0"
+
+    @property
+    def _saved_self(self):
+        return saved_attribute(self, 0)
+
+cdef TensorBase op_erf_any(TensorBase self):
+    cdef TensorBase result = wrap(pointwise.erf_of(array_of(self)))
+    cdef ErfAnyBackward0 node
+    if requires_grad_1(self):
+        node = ErfAnyBackward0.__new__(ErfAnyBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    return result

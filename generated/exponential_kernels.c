@@ -241,10 +241,10 @@ const gs_fused_kernel *const RSQRT_BACKWARD[1] = {
     &rsqrt_backward_self,
 };
 
-/* ---- ERF_BACKWARD */
+/* ---- ERF_LOOP_BACKWARD */
 
 /* self: grad * (1.1283791670955126 * exp(-self * self)) */
-GS_CLONES static void erf_backward_self_f(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void erf_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
     const float *self = (const float *)args[1];
@@ -256,7 +256,7 @@ GS_CLONES static void erf_backward_self_f(char **args, const double *scalars, np
     }
 }
 
-GS_CLONES static void erf_backward_self_d(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void erf_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
     const double *self = (const double *)args[1];
@@ -268,17 +268,17 @@ GS_CLONES static void erf_backward_self_d(char **args, const double *scalars, np
     }
 }
 
-static const gs_fused_kernel erf_backward_self = {
-    .name = "erf_backward_self",
-    .loops = {erf_backward_self_f, erf_backward_self_d},
+static const gs_fused_kernel erf_loop_backward_self = {
+    .name = "erf_loop_backward_self",
+    .loops = {erf_loop_backward_self_f, erf_loop_backward_self_d},
     .n_inputs = 2,
     .n_scalars = 0,
     .cost = 12,
     .inputs = {GS_GRAD | 0, GS_SAVED | 0},
 };
 
-const gs_fused_kernel *const ERF_BACKWARD[1] = {
-    &erf_backward_self,
+const gs_fused_kernel *const ERF_LOOP_BACKWARD[1] = {
+    &erf_loop_backward_self,
 };
 
 /* ---- RSQRT_FORWARD */
@@ -312,5 +312,39 @@ const gs_fused_kernel RSQRT_FORWARD = {
     .n_inputs = 1,
     .n_scalars = 0,
     .cost = 4,
+    .inputs = {0},
+};
+
+/* ---- ERF_LOOP_FORWARD */
+
+/* erf(self) */
+GS_CLONES static void erf_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = erff(self[i]);
+    }
+}
+
+GS_CLONES static void erf_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = erf(self[i]);
+    }
+}
+
+const gs_fused_kernel ERF_LOOP_FORWARD = {
+    .name = "erf_loop_forward",
+    .loops = {erf_loop_forward_f, erf_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
     .inputs = {0},
 };

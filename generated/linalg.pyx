@@ -97,7 +97,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1411
+# derivatives.yaml:1428
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -205,7 +205,7 @@ def matmul(input, other, *, out=None):
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1433
+# derivatives.yaml:1450
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -286,7 +286,7 @@ def mm(input, mat2, *, out=None):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1442
+# derivatives.yaml:1459
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -367,7 +367,7 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1451
+# derivatives.yaml:1468
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -448,7 +448,7 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1460
+# derivatives.yaml:1477
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -529,7 +529,7 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1469
+# derivatives.yaml:1486
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -612,7 +612,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1479
+# derivatives.yaml:1496
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -712,7 +712,7 @@ def linear(input, weight, bias=None):
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1494
+# derivatives.yaml:1511
 
 cdef TensorBase op_einsum(object equation, list operands):
     return einsum_of_products(equation, operands)

@@ -77,6 +77,7 @@ from gradsmith.runtime.variable cimport (
 from gradsmith.generated.arithmetic cimport (
     op_mul_scalar,
     op_mul_tensor,
+    op_neg,
     op_sub_tensor_tensor,
 )
 from gradsmith.runtime.formulas cimport (
@@ -96,9 +97,13 @@ import numpy as np
 from gradsmith.runtime.overloads import REQUIRED, Overload
 from gradsmith.runtime.return_types import return_type
 
+cdef extern from "loss_kernels.h":
+    const FusedKernel *const MSE_LOSS_BACKWARD_BACKWARD[3]
+    const FusedKernel MSE_LOSS_BACKWARD_FORWARD
+
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:1603
+# derivatives.yaml:1620
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -107,20 +112,20 @@ cdef class MseLossBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, target
         cdef object self_shape, target_shape, reduction
-        if self.wants(0):    # self: grad * (mse_scale(reduction, self.shape, target.shape) * (self - target))
+        if self.wants(0):    # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
-            give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_sub_tensor_tensor(self_, target), mse_scale(reduction, self_shape, target_shape))))
-        if self.wants(1):    # target: grad * (mse_scale(reduction, self.shape, target.shape) * (target - self))
+            give(grad_inputs, 0, op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)))
+        if self.wants(1):    # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
-            give(grad_inputs, 1, op_mul_tensor(grad, op_mul_scalar(op_sub_tensor_tensor(target, self_), mse_scale(reduction, self_shape, target_shape))))
+            give(grad_inputs, 1, op_mse_loss_backward(grad, target, self_, mse_scale(reduction, self_shape, target_shape)))
         return 0
 
     cpdef str name(self):
@@ -196,14 +201,92 @@ def mse_loss(input, target, reduction="mean"):
     -----
     Gradients::
 
-        input: grad * (mse_scale(reduction, self.shape, target.shape) * (self - target))
-        target: grad * (mse_scale(reduction, self.shape, target.shape) * (target - self))
+        input: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
+        target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
     """
     return call_mse_loss(input, target, reduction)
 
 
+# ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
+# derivatives.yaml:1632
+
+cdef class MseLossBackwardBackward0(Node):
+    """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, MSE_LOSS_BACKWARD_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, one, other
+        cdef object scale
+        if self.wants(0):    # self: grad * (scale * (one - other))
+            one = unpack(self, 1)
+            other = unpack(self, 2)
+            scale = value_of(self, 0)
+            give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_sub_tensor_tensor(one, other), scale)))
+        if self.wants(1):    # one: grad * (scale * self)
+            self_ = unpack(self, 0)
+            scale = value_of(self, 0)
+            give(grad_inputs, 1, op_mul_tensor(grad, op_mul_scalar(self_, scale)))
+        if self.wants(2):    # other: -grad * (scale * self)
+            self_ = unpack(self, 0)
+            scale = value_of(self, 0)
+            give(grad_inputs, 2, op_mul_tensor(op_neg(grad), op_mul_scalar(self_, scale)))
+        return 0
+
+    cpdef str name(self):
+        return "MseLossBackwardBackward0"
+
+    @property
+    def _saved_self(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_one(self):
+        return saved_attribute(self, 1)
+
+    @property
+    def _saved_other(self):
+        return saved_attribute(self, 2)
+
+    @property
+    def _saved_scale(self):
+        return value_of(self, 0)
+
+cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, TensorBase other, object scale):
+    cdef bint recording = swap_grad_mode(False)
+    try:
+        return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
+    finally:
+        swap_grad_mode(recording)
+
+cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
+    cdef PyObject *operands[3]
+    operands[0] = <PyObject *>self
+    operands[1] = <PyObject *>one
+    operands[2] = <PyObject *>other
+    cdef TensorBase result = fused_forward(&MSE_LOSS_BACKWARD_FORWARD, operands, (scale,))
+    if result is None:
+        result = mse_loss_backward_by_ops(self, one, other, scale)
+    cdef MseLossBackwardBackward0 node
+    if requires_grad_3(self, one, other):
+        node = MseLossBackwardBackward0.__new__(MseLossBackwardBackward0)
+        node.init(3, 3, 1)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, one)
+        collect_edge(node, 2, other)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 0, self)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, one)
+            save_input(node, 2, other)
+        set_value(node, 0, scale)
+        set_history(result, node)
+    return result
+
+
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:1615
+# derivatives.yaml:1643
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -319,7 +402,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 # ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:1630
+# derivatives.yaml:1658
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
@@ -430,7 +513,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:1643
+# derivatives.yaml:1671
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     return op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)

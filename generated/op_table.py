@@ -277,7 +277,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace", "out"),
         entries=("op_abs",),
         inputs=("self",),
-        gradients=(("self", "grad * sgn(self)"),),
+        gradients=(("self", "real(grad) * sgn(self)"),),
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -612,7 +612,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace", "out"),
         entries=("op_pow_tensor_tensor", "op_pow_tensor_scalar", "op_pow_scalar_tensor"),
         inputs=("self", "exponent"),
-        gradients=(("self", "where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))"), ("exponent", "pow_backward_exponent(grad, self, exponent, result)")),
+        gradients=(("self", "pow_backward_self(grad, self, exponent)"), ("exponent", "pow_backward_exponent(grad, self, exponent, result)")),
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)", "exponent": "real(3, 4)"},
@@ -1011,6 +1011,64 @@ OPS: "tuple[OpRow, ...]" = (
         returns=("result",),
         forms=("function", "method", "inplace", "out"),
         entries=("op_erf",),
+        inputs=(),
+        gradients=(),
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="composite(erf_loop(self) if fits_loop(self) else erf_any(self))",
+        complex=False,
+        is_view=False,
+        is_composite=True,
+        nondifferentiable="",
+        doc="Error function of each element.",
+    ),
+    OpRow(
+        name="erf_loop(Tensor self) -> Tensor",
+        base="erf_loop",
+        overload="",
+        family="exponential",
+        line=453,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+        ),
+        parameters=("input",),
+        returns=("result",),
+        forms=(),
+        entries=("op_erf_loop",),
+        inputs=("self",),
+        gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="pointwise(erf(self))",
+        complex=False,
+        is_view=False,
+        is_composite=False,
+        nondifferentiable="",
+        doc="Error function by a compiled loop, which has to fit, since there is no other way to write it.",
+    ),
+    OpRow(
+        name="erf_any(Tensor self) -> Tensor",
+        base="erf_any",
+        overload="",
+        family="exponential",
+        line=462,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+        ),
+        parameters=("input",),
+        returns=("result",),
+        forms=(),
+        entries=("op_erf_any",),
         inputs=("self",),
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
         outputs=(True,),
@@ -1025,14 +1083,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_view=False,
         is_composite=False,
         nondifferentiable="",
-        doc="Error function of each element.",
+        doc="Error function of what no compiled loop takes.",
     ),
     OpRow(
         name="sin(Tensor self) -> Tensor",
         base="sin",
         overload="",
         family="trigonometric",
-        line=457,
+        line=474,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1061,7 +1119,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=465,
+        line=482,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1090,7 +1148,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=473,
+        line=490,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1119,7 +1177,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=481,
+        line=498,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1148,7 +1206,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=489,
+        line=506,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1177,7 +1235,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=497,
+        line=514,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1206,7 +1264,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=508,
+        line=525,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1235,7 +1293,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=516,
+        line=533,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1264,7 +1322,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=525,
+        line=542,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1297,7 +1355,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=536,
+        line=553,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1328,7 +1386,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=545,
+        line=562,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1357,7 +1415,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=554,
+        line=571,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1386,7 +1444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=566,
+        line=583,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1415,7 +1473,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=578,
+        line=595,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1446,7 +1504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=588,
+        line=605,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1477,7 +1535,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=599,
+        line=616,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1508,7 +1566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=611,
+        line=628,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1539,7 +1597,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=623,
+        line=640,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1570,7 +1628,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=635,
+        line=652,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1601,7 +1659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=647,
+        line=664,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1632,7 +1690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=656,
+        line=673,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1663,7 +1721,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=665,
+        line=682,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1694,7 +1752,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=674,
+        line=691,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1724,7 +1782,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=683,
+        line=700,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1755,7 +1813,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=694,
+        line=711,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1786,7 +1844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=705,
+        line=722,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1817,7 +1875,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=716,
+        line=733,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1847,7 +1905,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=727,
+        line=744,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1876,7 +1934,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=734,
+        line=751,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1905,7 +1963,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=741,
+        line=758,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1934,7 +1992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=748,
+        line=765,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -1968,7 +2026,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=764,
+        line=781,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -1999,7 +2057,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=772,
+        line=789,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2034,7 +2092,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=783,
+        line=800,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2064,7 +2122,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=790,
+        line=807,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2098,7 +2156,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=800,
+        line=817,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2128,7 +2186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=807,
+        line=824,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2161,7 +2219,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=816,
+        line=833,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2195,7 +2253,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=826,
+        line=843,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2225,7 +2283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=832,
+        line=849,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2257,7 +2315,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=838,
+        line=855,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2291,7 +2349,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=848,
+        line=865,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2321,7 +2379,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=854,
+        line=871,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2353,7 +2411,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="reduce",
-        line=860,
+        line=877,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2386,7 +2444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="reduce",
-        line=871,
+        line=888,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2419,7 +2477,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="reduce",
-        line=882,
+        line=899,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2448,7 +2506,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="reduce",
-        line=890,
+        line=907,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2480,7 +2538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="reduce",
-        line=900,
+        line=917,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2510,7 +2568,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="reduce",
-        line=907,
+        line=924,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2539,7 +2597,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="reduce",
-        line=915,
+        line=932,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2571,7 +2629,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="reduce",
-        line=925,
+        line=942,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2601,7 +2659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="reduce",
-        line=932,
+        line=949,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2633,7 +2691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="reduce",
-        line=941,
+        line=958,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2665,7 +2723,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="reduce",
-        line=950,
+        line=967,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2698,7 +2756,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="reduce",
-        line=959,
+        line=976,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2731,7 +2789,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="reduce",
-        line=968,
+        line=985,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -2764,7 +2822,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="reduce",
-        line=978,
+        line=995,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2796,7 +2854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="reduce",
-        line=987,
+        line=1004,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -2827,7 +2885,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="reduce",
-        line=997,
+        line=1014,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2859,7 +2917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="reduce",
-        line=1006,
+        line=1023,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -2890,7 +2948,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1016,
+        line=1033,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2922,7 +2980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1025,
+        line=1042,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2953,7 +3011,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1034,
+        line=1051,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2985,7 +3043,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1045,
+        line=1062,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3017,7 +3075,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1055,
+        line=1072,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3048,7 +3106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1065,
+        line=1082,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3078,7 +3136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1073,
+        line=1090,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3108,7 +3166,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1081,
+        line=1098,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3141,7 +3199,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1090,
+        line=1107,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3173,7 +3231,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1099,
+        line=1116,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3204,7 +3262,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1109,
+        line=1126,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3234,7 +3292,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1117,
+        line=1134,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3264,7 +3322,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1126,
+        line=1143,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3294,7 +3352,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1135,
+        line=1152,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3323,7 +3381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1142,
+        line=1159,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3354,7 +3412,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1150,
+        line=1167,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3385,7 +3443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1158,
+        line=1175,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3416,7 +3474,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1168,
+        line=1185,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3446,7 +3504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1174,
+        line=1191,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3476,7 +3534,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1182,
+        line=1199,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3509,7 +3567,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1189,
+        line=1206,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3538,7 +3596,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1195,
+        line=1212,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3569,7 +3627,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1205,
+        line=1222,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3600,7 +3658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1214,
+        line=1231,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -3632,7 +3690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1222,
+        line=1239,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -3664,7 +3722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1230,
+        line=1247,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -3696,7 +3754,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1237,
+        line=1254,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -3706,7 +3764,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method"),
         entries=("op_unbind",),
         inputs=("self",),
-        gradients=(("self", "stack(filled_slices(grads, self.shape, self.dtype, dim), dim)"),),
+        gradients=(("self", "cat(filled_slices(grads, self.shape, self.dtype, dim), dim)"),),
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)"},
@@ -3727,7 +3785,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1245,
+        line=1262,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -3758,7 +3816,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1257,
+        line=1274,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -3789,7 +3847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1266,
+        line=1283,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3820,7 +3878,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1274,
+        line=1291,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -3852,7 +3910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1284,
+        line=1301,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3883,7 +3941,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1292,
+        line=1309,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -3917,7 +3975,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1303,
+        line=1320,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3949,7 +4007,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1311,
+        line=1328,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3982,7 +4040,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1319,
+        line=1336,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4014,7 +4072,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1329,
+        line=1346,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4048,7 +4106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1341,
+        line=1358,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4081,7 +4139,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1352,
+        line=1369,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4113,7 +4171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1362,
+        line=1379,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4147,7 +4205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1373,
+        line=1390,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4180,7 +4238,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1385,
+        line=1402,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4211,7 +4269,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1394,
+        line=1411,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4240,7 +4298,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1401,
+        line=1418,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4269,7 +4327,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1411,
+        line=1428,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4307,7 +4365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1433,
+        line=1450,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4337,7 +4395,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1442,
+        line=1459,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4367,7 +4425,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1451,
+        line=1468,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4397,7 +4455,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1460,
+        line=1477,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4427,7 +4485,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1469,
+        line=1486,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4457,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1479,
+        line=1496,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4491,7 +4549,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1494,
+        line=1511,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4525,7 +4583,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1509,
+        line=1526,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4554,7 +4612,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1516,
+        line=1533,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4583,7 +4641,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1524,
+        line=1541,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4612,7 +4670,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1531,
+        line=1548,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4644,7 +4702,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1540,
+        line=1557,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4675,7 +4733,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1548,
+        line=1565,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4705,7 +4763,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1556,
+        line=1573,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -4736,7 +4794,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1566,
+        line=1583,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -4765,7 +4823,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1574,
+        line=1591,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -4796,7 +4854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1584,
+        line=1601,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4825,7 +4883,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1592,
+        line=1609,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4854,7 +4912,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1603,
+        line=1620,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -4865,7 +4923,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function",),
         entries=("op_mse_loss",),
         inputs=("self", "target"),
-        gradients=(("self", "grad * (mse_scale(reduction, self.shape, target.shape) * (self - target))"), ("target", "grad * (mse_scale(reduction, self.shape, target.shape) * (target - self))")),
+        gradients=(("self", "mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))"), ("target", "mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))")),
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "target": "real(3, 4)"},
@@ -4883,11 +4941,43 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Squared differences, their mean or their sum.",
     ),
     OpRow(
+        name="mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor",
+        base="mse_loss_backward",
+        overload="",
+        family="loss",
+        line=1632,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+            Argument("one", "Tensor", None, False),
+            Argument("other", "Tensor", None, False),
+            Argument("scale", "Scalar", None, False),
+        ),
+        parameters=("input", "one", "other", "scale"),
+        returns=("result",),
+        forms=(),
+        entries=("op_mse_loss_backward",),
+        inputs=("self", "one", "other"),
+        gradients=(("self", "grad * (scale * (one - other))"), ("one", "grad * (scale * self)"), ("other", "-grad * (scale * self)")),
+        outputs=(True,),
+        samples=(
+            {"self": "real()", "one": "real(3, 4)", "other": "real(3, 4)", "scale": "0.5"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="pointwise(self * (scale * (one - other)))",
+        complex=False,
+        is_view=False,
+        is_composite=False,
+        nondifferentiable="",
+        doc="Gradient through mse_loss, with respect to the first of what it compares.",
+    ),
+    OpRow(
         name="nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor",
         base="nll_loss",
         overload="",
         family="loss",
-        line=1615,
+        line=1643,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -4924,7 +5014,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1630,
+        line=1658,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -4958,7 +5048,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1643,
+        line=1671,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

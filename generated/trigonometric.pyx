@@ -106,7 +106,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:457
+# derivatives.yaml:474
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -189,7 +189,7 @@ def sin(input, *, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:465
+# derivatives.yaml:482
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -272,7 +272,7 @@ def cos(input, *, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:473
+# derivatives.yaml:490
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -358,7 +358,7 @@ def tan(input, *, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:481
+# derivatives.yaml:498
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -441,7 +441,7 @@ def sinh(input, *, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:489
+# derivatives.yaml:506
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -524,7 +524,7 @@ def cosh(input, *, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:497
+# derivatives.yaml:514
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
