@@ -22,7 +22,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
@@ -43,7 +43,7 @@ from gradsmith.runtime.node cimport (
     set_metadata,
 )
 from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, is_tensor, meta_of, wrap, wrap_owned
-from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad
+from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad, set_backward_of_scalar
 
 import numpy as np
 
@@ -66,8 +66,14 @@ cdef enum:
     SIGNAL_INTERVAL = 256
 
 cdef uint64_t last_task = 0
-cdef set active_tasks = set()
-cdef int active_count = 0       # len(active_tasks), for the test on every node
+
+# Numbers of the runs that have begun and not ended. More runs than there is room for would need as many threads, or
+# as many runs inside one another.
+cdef enum:
+    MAX_ACTIVE = 4096
+
+cdef uint64_t active_tasks[MAX_ACTIVE]
+cdef int active_count = 0
 
 
 cdef class ForeignScratch:
@@ -84,13 +90,12 @@ cdef class GraphTask:
         global last_task
         last_task += 1
         self.id = last_task
-        self.captures = {}
-        self.results = []
-        self.alive = []
-        self.foreign = {}
+        self.heap = self.inline_heap
+        self.heap_capacity = INLINE_HEAP
 
     def __dealloc__(self):
-        PyMem_Free(self.heap)
+        if self.heap != self.inline_heap:
+            PyMem_Free(self.heap)
 
 
 # ---- marks and buffers
@@ -99,15 +104,29 @@ cdef inline bint owns_scratch(GraphTask task, PyObject *node) except -1:
     """Does this run use the node's own scratch? A node that no active run uses is claimed now."""
     if (<Node>node).task == task.id:
         return True
-    if active_count > 1 and (<size_t>node in task.foreign or (<Node>node).task in active_tasks):
+    if active_count > 1 and is_foreign(task, node):
         return False
     (<Node>node).task = task.id
     (<Node>node).state = 0
     return True
 
 
+cdef bint is_foreign(GraphTask task, PyObject *node) except -1:
+    """Does another run use the node's scratch, or did one when this run met the node?"""
+    cdef int i
+    if task.foreign is not None and <size_t>node in task.foreign:
+        return True
+    for i in range(active_count):
+        if active_tasks[i] == (<Node>node).task:
+            return True
+    return False
+
+
 cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node):
-    cdef ForeignScratch scratch = task.foreign.get(<size_t>node)
+    cdef ForeignScratch scratch
+    if task.foreign is None:
+        task.foreign = {}
+    scratch = task.foreign.get(<size_t>node)
     if scratch is None:
         scratch = ForeignScratch.__new__(ForeignScratch)
         scratch.grads = [None] * (<Node>node).n_outputs
@@ -247,10 +266,13 @@ cdef int push(GraphTask task, PyObject *node) except -1:
 
 
 cdef int grow_heap(GraphTask task) except -1:
-    cdef Py_ssize_t capacity = 2 * task.heap_capacity if task.heap_capacity else 64
-    cdef PyObject **heap = <PyObject **>PyMem_Realloc(task.heap, capacity * sizeof(PyObject *))
+    cdef Py_ssize_t capacity = 4 * task.heap_capacity
+    cdef PyObject **kept = NULL if task.heap == task.inline_heap else task.heap
+    cdef PyObject **heap = <PyObject **>PyMem_Realloc(kept, capacity * sizeof(PyObject *))
     if heap == NULL:
         raise MemoryError()
+    if kept == NULL:
+        memcpy(heap, task.inline_heap, sizeof(task.inline_heap))
     task.heap = heap
     task.heap_capacity = capacity
     return 0
@@ -307,17 +329,23 @@ cdef GraphTask begin(bint keep_graph):
     """A new run, active from now on: its marks in nodes are respected by others."""
     global active_count
     cdef GraphTask task = GraphTask.__new__(GraphTask)
+    if active_count == MAX_ACTIVE:
+        raise RecursionError(f"more than {MAX_ACTIVE} backward runs at once, one inside the other")
     task.keep_graph = keep_graph
-    GS_CHECK(active_count == <int>len(active_tasks), "the number of active runs is wrong")
-    active_tasks.add(task.id)
-    active_count = len(active_tasks)
+    active_tasks[active_count] = task.id
+    active_count += 1
     return task
 
 
 cdef int end(GraphTask task) except -1:
     global active_count
-    active_tasks.discard(task.id)
-    active_count = len(active_tasks)
+    cdef int i
+    for i in range(active_count):
+        if active_tasks[i] == task.id:
+            active_count -= 1
+            active_tasks[i] = active_tasks[active_count]
+            return 0
+    GS_CHECK(False, "a run ends that was not active")
     return 0
 
 
@@ -473,9 +501,17 @@ cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyOb
     if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL:
         return accumulate_grad(leaf, grad)
     accumulator = grad_accumulator(leaf)
-    task.alive.append(<object>accumulator)
+    keep_alive(task, accumulator)
     Py_DECREF_pointer(accumulator)
     return route(task, accumulator, 0, grad)
+
+
+cdef int keep_alive(GraphTask task, PyObject *node) except -1:
+    """The queue borrows its nodes; the graph does not hold this one."""
+    if task.alive is None:
+        task.alive = []
+    task.alive.append(<object>node)
+    return 0
 
 
 cdef int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObject *grad) except -1:
@@ -703,6 +739,7 @@ cdef int request(GraphTask task, list inputs, bint accumulate) except -1:
     cdef PyObject *node
     cdef int position
     task.pruned = True
+    task.captures = {}
     task.results = [None] * len(inputs)
     for position in range(len(inputs)):
         t = inputs[position]
@@ -712,7 +749,7 @@ cdef int request(GraphTask task, list inputs, bint accumulate) except -1:
         else:
             task.captures.setdefault(<size_t>node, []).append((t.output_nr, position))
             mark(task, node, CAPTURE)
-        task.alive.append(<object>node)
+        keep_alive(task, node)
         Py_DECREF_pointer(node)
     return 0
 
@@ -764,8 +801,8 @@ cdef bint leads_to_request(GraphTask task, Node node) except -1:
 
 # ---- the door for gradsmith.autograd
 
-def backward_of_scalar(TensorBase root, retain_graph):
-    """``root.backward(retain_graph=...)`` of a real tensor with one element; False, and nothing done, for any other."""
+cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
+    """``root.backward()`` of a real tensor with one element; False, and nothing done, for any other."""
     cdef PyObject *ones
     cdef GraphTask task
     if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root):
@@ -778,12 +815,15 @@ def backward_of_scalar(TensorBase root, retain_graph):
         cnp.PyArray_DIMS(<cnp.ndarray>root.array),
         1,
     )
-    task = begin(retain_graph is not None and retain_graph)
+    task = begin(keep_graph)
     try:
         run(task, [root], [wrap_owned(ones)], False)
     finally:
         end(task)
     return True
+
+
+set_backward_of_scalar(backward_of_scalar)
 
 
 # What follows takes checked arguments.

@@ -49,3 +49,7 @@ cdef int finish_inplace(TensorBase self, Node node) except -1
 cdef int write_inplace(str op, TensorBase self, object array) except -1
 cdef int check_result_dtype(str op, object found, object target) except -1  # no category is lost by the cast
 cdef object write_out(str op, object out, object array)
+
+# ---- the engine, a layer above, gives its short way for ``loss.backward()``
+ctypedef bint (*scalar_backward)(TensorBase root, bint keep_graph) except -1
+cdef void set_backward_of_scalar(scalar_backward function) noexcept

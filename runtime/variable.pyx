@@ -428,6 +428,14 @@ cdef int replace_array(TensorBase t, object array) except -1:
     return 0
 
 
+cdef scalar_backward backward_of_scalar = NULL
+
+
+cdef void set_backward_of_scalar(scalar_backward function) noexcept:
+    global backward_of_scalar
+    backward_of_scalar = function
+
+
 cdef class Variable(TensorBase):
     """A tensor with its autograd side. The generated Tensor adds the ops."""
 
@@ -584,7 +592,9 @@ cdef class Variable(TensorBase):
 
         See `gradsmith.autograd.backward`.
         """
-        upcalls.backward(self, gradient, retain_graph, create_graph, inputs)
+        cdef bint is_plain = gradient is None and inputs is None and not create_graph
+        if not (is_plain and backward_of_scalar(self, retain_graph is not None and retain_graph)):
+            upcalls.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def share_version_with(self, TensorBase other not None):
         """Internal: count in-place changes of both tensors together."""

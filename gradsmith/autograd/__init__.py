@@ -43,9 +43,6 @@ def backward(
         A tensor has no graph, is not a scalar and has no gradient given, or the graph's saved values were freed by an
         earlier backward or changed in place since.
     """
-    is_plain = grad_tensors is None and inputs is None and not create_graph and isinstance(tensors, TensorBase)
-    if is_plain and engine.backward_of_scalar(tensors, retain_graph):
-        return
     roots = _as_list(tensors, "tensors")
     grads = _root_gradients(roots, _as_optional_list(grad_tensors, len(roots)), create_graph)
     keep_graph = create_graph if retain_graph is None else bool(retain_graph)
