@@ -25,15 +25,22 @@ _DEEPEST = 64
 
 def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray[Any, Any]:
     """A new array with the values of `data`, of `dtype` or of the dtype that the values imply."""
+    if type(data) in _NUMBERS:
+        return _convert(data, dtype or number_dtype(data), op)
     existing = existing_array(data)
     if existing is not None:
         return np.array(existing, dtype=dtype)
     if isinstance(data, Sequence) and not isinstance(data, (*_NESTED, str, bytes)):
         data = list(data)
+    # Looked at even when a dtype is given: NumPy would make numbers of text.
     dtypes = _dtypes_of_leaves(data, op, depth=0)
-    if dtype is None:
-        dtype = reduce(promote_types, sorted(dtypes, key=str)) if dtypes else get_default_dtype()
-    return _convert(data, dtype, op)
+    return _convert(data, dtype or _promoted(dtypes), op)
+
+
+def _promoted(dtypes: set[np.dtype[Any]]) -> np.dtype[Any]:
+    if len(dtypes) < 2:
+        return next(iter(dtypes), None) or get_default_dtype()
+    return reduce(promote_types, sorted(dtypes, key=str))
 
 
 def existing_array(data: Any) -> np.ndarray[Any, Any] | None:
