@@ -24,6 +24,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
 from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, full_array, is_exclusive, sum_to
@@ -566,10 +567,28 @@ cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObjec
     """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)
+    if not grad_enabled() and only_broadcast(metadata, value.array):
+        value = wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
+        Py_INCREF(value)
+        return <PyObject *>value
     value = match_shape(node, edge, metadata, value)
     value = match_dtype(metadata, value)
     Py_INCREF(value)
     return <PyObject *>value
+
+
+cdef bint only_broadcast(InputMetadata *metadata, PyObject *array) noexcept:
+    """Right dtype, and of a shape that the expected one could have been broadcast to."""
+    cdef npy_intp *expected = metadata_shape(metadata)
+    cdef npy_intp *found = cnp.PyArray_DIMS(<cnp.ndarray>array)
+    cdef int extra = cnp.PyArray_NDIM(<cnp.ndarray>array) - metadata.ndim
+    cdef int i
+    if extra < 0 or cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
+        return False
+    for i in range(metadata.ndim):
+        if expected[i] != 1 and expected[i] != found[extra + i]:
+            return False
+    return True
 
 
 cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, TensorBase value):

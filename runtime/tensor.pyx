@@ -93,10 +93,8 @@ cdef TensorBase wrap_owned(PyObject *array):
 
 
 cdef TensorBase wrap(object array):
-    if not isinstance(array, np.ndarray):
-        array = np.asarray(array)
-    elif type(array) is not np.ndarray:
-        array = array.view(np.ndarray)
+    if not cnp.PyArray_CheckExact(array):
+        array = np.asarray(array)       # a NumPy scalar, or a subclass of ndarray
     Py_INCREF(array)
     return wrap_owned(<PyObject *>array)
 
