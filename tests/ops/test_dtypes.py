@@ -1,0 +1,261 @@
+"""The dtype of every result, for inputs of every dtype. The tables say what PyTorch gives; they were read off it."""
+
+import numpy as np
+import pytest
+from samples import CASES, as_tensors, call, key_of, outputs_of, places_of, replaced
+
+import gradsmith as gs
+
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+FLOATS = ("float16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+REAL_OF = {"complex64": "float32", "complex128": "float64"}
+
+# Results of bool, integer, floating and complex inputs: "=" the same dtype, "-" refused, "real" the dtype of the parts,
+# "" nothing that PyTorch would settle.
+RULES = {
+    ("=", "=", "=", "="): """
+        add mul sgn conj conj_physical where reshape view view_as reshape_as flatten transpose permute t T mT squeeze
+        squeeze.dim unsqueeze expand broadcast_to expand_as as_strided cat stack split split.sizes chunk unbind flip
+        select narrow gather scatter scatter_add index_select index_add masked_fill masked_select outer clone detach
+        contiguous to.other fill_ zero_ copy_ basic_index index""",
+    ("-", "=", "=", "="): "sub neg pow",
+    ("", "=", "=", "="): "add.alpha sub.alpha positive matmul mm bmm mv dot einsum",
+    ("float32", "float32", "=", "="): """
+        div div.mode reciprocal exp expm1 log log1p sqrt rsqrt sin cos tan sinh cosh tanh sigmoid logsumexp""",
+    ("-", "=", "=", "-"): "floor_divide remainder",
+    ("", "=", "=", "real"): "abs",
+    ("=", "=", "=", "-"): "sign maximum minimum amax amin max max.other min min.other",
+    ("int64", "=", "=", "="): "square",
+    ("float32", "float32", "=", "-"): "clamp clamp.open clamp_min clamp_max erf",
+    ("", "=", "=", "-"): "relu",
+    ("", "", "=", "-"): "softplus gelu",
+    ("", "", "=", ""): "silu",
+    ("bool", "bool", "bool", "bool"): "isnan isinf isfinite eq ne logical_and logical_or logical_xor logical_not",
+    ("bool", "bool", "bool", "-"): "lt le gt ge",
+    ("int64", "int64", "=", "="): "sum sum.dim prod prod.dim cumsum",
+    ("-", "-", "=", "="): "mean mean.dim",
+    ("-", "-", "=", "real"): "var var.all var.dim std std.all std.dim",
+    ("", "int64", "int64", "-"): "argmax argmin",
+    ("-", "-", "=", "-"): "softmax log_softmax mse_loss",
+    ("=", "=", "-", "-"): "bitwise_and bitwise_or bitwise_xor bitwise_not",
+    ("=", "=", "=", "real"): "real",
+    ("-", "-", "-", "real"): "imag",
+}
+KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
+# Of several results, of several dtypes; of one dtype only; told by an argument; bool whatever comes in, or uint8.
+ELSEWHERE = {"max.dim", "min.dim", "to", "to_copy", "nll_loss", "cross_entropy", "linear", "all", "any"}
+INTERNAL = {
+    "softmax_backward",
+    "log_softmax_backward",
+    "nll_loss_backward",
+    "sum_to",
+    "basic_index_backward",
+    "index_backward",
+    "index_put",
+}
+FIRST = {key_of(case.row): case for case in CASES if case.number == 0}
+
+
+def rule_of(key):
+    return next(rule for rule, keys in RULES.items() if key in keys.split())
+
+
+def expected_dtype(key, dtype):
+    word = next(word for word, kind in zip(rule_of(key), KINDS) if dtype in kind)
+    return {"=": dtype, "real": REAL_OF.get(dtype)}.get(word, word)
+
+
+def converted(array, dtype):
+    """Values of that dtype which every op takes: no zeros, nothing negative as an integer."""
+    whole = np.abs(np.rint(np.real(array) * 1.3)) + 1
+    return np.asarray(whole if dtype.startswith(("int", "uint", "bool")) else array.real).astype(dtype)
+
+
+def inputs_of(case, dtype):
+    """The case's arguments with that dtype for all of its numbers, or for its integers where it has no others."""
+    values = case.values()
+    arrays = dict(places_of(values))
+    chosen = {p: a for p, a in arrays.items() if a.dtype.kind in "fc"} or arrays
+    return replaced(values, {place: converted(array, dtype) for place, array in chosen.items()})
+
+
+def test_every_op_has_a_rule():
+    listed = [key for keys in RULES.values() for key in keys.split()]
+    assert len(listed) == len(set(listed))
+    assert set(listed) | ELSEWHERE | INTERNAL == set(FIRST)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("key", [key for keys in RULES.values() for key in keys.split()])
+def test_dtype_of_the_result(key, dtype):
+    expected = expected_dtype(key, dtype)
+    tensors = as_tensors(inputs_of(FIRST[key], dtype))
+    if expected == "-":
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            call(FIRST[key].row, tensors)
+    elif expected:
+        assert {str(r.dtype) for r in outputs_of(call(FIRST[key].row, tensors))} == {expected}
+
+
+@pytest.mark.parametrize("key", RULES["float32", "float32", "=", "="].split())
+def test_integers_become_the_default_dtype(key):
+    gs.set_default_dtype(gs.float64)
+    try:
+        result = call(FIRST[key].row, as_tensors(inputs_of(FIRST[key], "int32")))
+    finally:
+        gs.set_default_dtype(gs.float32)
+    assert result.dtype == gs.float64
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values_and_indices(dtype):
+    x = gs.tensor(np.array([[1, 0], [0, 1]]).astype(dtype))
+    for op in (gs.max, gs.min):
+        if dtype in COMPLEX:
+            with pytest.raises(NotImplementedError):
+                op(x, 0)
+        else:
+            values, indices = op(x, 0)
+            assert values.dtype == x.dtype and indices.dtype == gs.int64
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_truth_is_bool_but_of_bytes(dtype):
+    x = gs.tensor(np.array([1, 0]).astype(dtype))
+    expected = gs.uint8 if dtype == "uint8" else gs.bool_
+    assert x.all().dtype == x.any().dtype == x.all(0).dtype == expected
+    assert (x.all().item(), x.any().item()) == (0, 1)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", ["sum", "mean", "prod", "cumsum", "softmax", "log_softmax"])
+def test_dtype_argument_casts_first(op, dtype):
+    if op in {"softmax", "log_softmax"} and dtype in COMPLEX:
+        return
+    x = gs.tensor(np.array([[200, 100], [3, 4]], np.uint8).astype(dtype))
+    result = getattr(x, op)(0, dtype=gs.float64) if dtype not in COMPLEX else getattr(x, op)(0, dtype=gs.complex128)
+    plain = getattr(x.to(result.dtype), op)(0)
+    assert result.dtype == plain.dtype
+    np.testing.assert_array_equal(result.numpy(), plain.numpy())
+
+
+# ---- two operands
+
+PROMOTED = {  # of two dtypes, the upper triangle in the order of DTYPES
+    "bool": "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128",
+    "uint8": "uint8 int16 int16 int32 int64 float16 float32 float64 complex64 complex128",
+    "int8": "int8 int16 int32 int64 float16 float32 float64 complex64 complex128",
+    "int16": "int16 int32 int64 float16 float32 float64 complex64 complex128",
+    "int32": "int32 int64 float16 float32 float64 complex64 complex128",
+    "int64": "int64 float16 float32 float64 complex64 complex128",
+    "float16": "float16 float32 float64 complex64 complex128",
+    "float32": "float32 float64 complex64 complex128",
+    "float64": "float64 complex128 complex128",
+    "complex64": "complex64 complex128",
+    "complex128": "complex128",
+}
+
+
+def promoted(one, other):
+    first, second = sorted((one, other), key=DTYPES.index)
+    return PROMOTED[first].split()[DTYPES.index(second) - DTYPES.index(first)]
+
+
+def promoted_with_weak(dtype, weak):
+    """A tensor with dimensions beside one without: only a higher category of the latter counts."""
+    if dtype in COMPLEX or (dtype in FLOATS and weak not in COMPLEX):
+        return dtype
+    if dtype in FLOATS:
+        return "complex128" if dtype == "float64" else "complex64"
+    return promoted(dtype, weak) if dtype == "bool" or weak in FLOATS + COMPLEX else dtype
+
+
+def array(dtype, shape):
+    return np.full(shape, 3).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", ["add", "mul", "where", "cat", "stack", "maximum"])
+def test_two_dtypes(op, dtype):
+    for other in DTYPES:
+        if op == "maximum" and {dtype, other} & set(COMPLEX):
+            continue
+        for shape in ((2,), ()) if op not in {"cat", "stack"} else ((2,),):
+            one, two = gs.tensor(array(dtype, shape)), gs.tensor(array(other, shape))
+            result = combine(op, one, two)
+            assert str(result.dtype) == promoted(dtype, other), (dtype, other, shape)
+
+
+def combine(op, one, two):
+    if op == "where":
+        return gs.where(gs.tensor([True, False]), one, two)
+    return getattr(gs, op)([one, two]) if op in {"cat", "stack"} else getattr(gs, op)(one, two)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", ["add", "mul", "where"])
+def test_operand_without_dimensions_is_weak(op, dtype):
+    for other in DTYPES:
+        if dtype == "float16" and other in COMPLEX:
+            continue  # NumPy has no complex32
+        strong, weak = gs.tensor(array(dtype, (2,))), gs.tensor(array(other, ()))
+        for result in (combine(op, strong, weak), combine(op, weak, strong)):
+            assert str(result.dtype) == promoted_with_weak(dtype, other), (dtype, other)
+
+
+NUMBERS = {True: "bool", 3: "int64", 2.5: "float32", 1 + 2j: "complex64"}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_number_is_weak(number, dtype):
+    x = gs.tensor(array(dtype, (2,)))
+    expected = promoted_with_weak(dtype, NUMBERS[number])
+    for result in (x * number, number * x, x + number, gs.where(gs.tensor([True, False]), x, number)):
+        assert str(result.dtype) == expected
+    for result in (x == number, x != number, number == x):
+        assert result.dtype == gs.bool_
+
+
+@pytest.mark.parametrize("op", ["matmul", "mm", "dot", "linear", "bmm", "mv"])
+def test_products_want_one_dtype(op):
+    key = op
+    values = FIRST[key].values()
+    name = list(values)[1]
+    tensors = as_tensors({**values, name: values[name].astype(np.float32)})
+    with pytest.raises(RuntimeError, match="float32.*float64|float64.*float32"):
+        call(FIRST[key].row, tensors)
+
+
+# ---- gradients have the dtype of their tensor
+
+
+@pytest.mark.parametrize("one", FLOATS + COMPLEX)
+@pytest.mark.parametrize("other", FLOATS + COMPLEX)
+@pytest.mark.parametrize("op", ["add", "mul", "div", "where", "cat"])
+def test_gradient_has_the_dtype_of_its_tensor(op, one, other):
+    x = gs.tensor(array(one, (2,)), requires_grad=True)
+    y = gs.tensor(array(other, (2,)), requires_grad=True)
+    result = combine(op, x, y)
+    (result.real if result.is_complex() else result).sum().backward()
+    assert (x.grad.dtype, y.grad.dtype) == (x.dtype, y.dtype)
+
+
+@pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
+def test_casts(source, target):
+    """Casts among floating dtypes are recorded, those to or from integers are not."""
+    x = gs.tensor(array(source, (2,)))
+    differentiable = source in FLOATS + COMPLEX
+    if differentiable:
+        x.requires_grad_()
+    y = x.to(getattr(gs, target) if target != "bool" else gs.bool_)
+    assert str(y.dtype) == target and (y is x) == (source == target)
+    assert y.requires_grad == (differentiable and target in FLOATS + COMPLEX)
+    if y.requires_grad and y is not x:
+        gradient = gs.tensor(np.array([1, 2]).astype(target))
+        y.backward(gradient)
+        assert x.grad.dtype == x.dtype and x.grad.tolist() == [1, 2]
