@@ -1,0 +1,123 @@
+"""no_grad, enable_grad, set_grad_enabled: blocks, decorators, generators, threads."""
+
+import threading
+
+import pytest
+
+import gradsmith as gs
+
+
+@pytest.fixture(autouse=True)
+def recording_is_on():
+    assert gs.is_grad_enabled()
+    yield
+    assert gs.is_grad_enabled()
+
+
+def test_blocks_nest_and_restore():
+    with gs.no_grad():
+        assert not gs.is_grad_enabled()
+        with gs.enable_grad():
+            assert gs.is_grad_enabled()
+        assert not gs.is_grad_enabled()
+
+
+def test_one_instance_entered_inside_itself():
+    mode = gs.no_grad()
+    with mode:
+        with gs.enable_grad(), mode, mode:
+            assert not gs.is_grad_enabled()
+        assert not gs.is_grad_enabled()
+
+
+def test_restored_when_the_block_raises():
+    with pytest.raises(ZeroDivisionError), gs.no_grad():
+        _ = 1 / 0
+
+
+@pytest.mark.parametrize("mode", [gs.no_grad, gs.no_grad()])
+def test_decorator_with_and_without_parentheses(mode):
+    @mode
+    def f(n):
+        """Doc."""
+        return gs.is_grad_enabled() if n == 0 else f(n - 1)
+
+    assert f(3) is False
+    assert f.__name__ == "f" and f.__doc__ == "Doc."
+
+
+def test_decorator_over_methods():
+    class Thing:
+        @gs.no_grad
+        def plain(self):
+            return self, gs.is_grad_enabled()
+
+        @gs.no_grad()
+        def called(self):
+            return self, gs.is_grad_enabled()
+
+    thing = Thing()
+    assert thing.plain() == thing.called() == (thing, False)
+
+
+def test_generators_have_the_mode_only_while_they_run():
+    @gs.no_grad()
+    def steps():
+        seen = yield gs.is_grad_enabled()
+        try:
+            yield seen, gs.is_grad_enabled()
+        except KeyError:
+            yield "caught", gs.is_grad_enabled()
+        return "end"
+
+    generator = steps()
+    assert next(generator) is False
+    assert gs.is_grad_enabled()
+    assert generator.send(7) == (7, False)
+    assert generator.throw(KeyError()) == ("caught", False)
+    assert gs.is_grad_enabled()
+    with pytest.raises(StopIteration) as stop:
+        next(generator)
+    assert stop.value.value == "end"
+
+
+def test_set_grad_enabled_switches_at_once():
+    gs.set_grad_enabled(False)
+    assert not gs.is_grad_enabled()
+    with gs.set_grad_enabled(True):
+        assert gs.is_grad_enabled()
+    assert not gs.is_grad_enabled()
+    gs.set_grad_enabled(True)
+
+    @gs.set_grad_enabled(False)
+    def f():
+        return gs.is_grad_enabled()
+
+    assert gs.is_grad_enabled()
+    assert f() is False
+
+
+def test_each_thread_has_its_own():
+    seen = []
+    with gs.no_grad():
+        thread = threading.Thread(target=lambda: seen.append(gs.is_grad_enabled()))
+        thread.start()
+        thread.join()
+    assert seen == [True]
+
+
+def test_classes_are_not_decorated():
+    with pytest.raises(TypeError, match="one by one"):
+
+        @gs.no_grad()
+        class Thing:
+            pass
+
+
+def test_what_is_recorded():
+    x = gs.ones(2, requires_grad=True)
+    with gs.no_grad():
+        assert not (x * 2).requires_grad
+        with gs.enable_grad():
+            assert (x * 2).requires_grad
+        assert gs.ones(2, requires_grad=True).requires_grad
