@@ -91,7 +91,7 @@ _FORMULAS = """
     conj.number(Scalar self) -> Scalar
     cos.number(Scalar self) -> Scalar
     count_of(int[] shape, int[]? dim) -> int
-    div_backward_other(Tensor gradient, Tensor other, Tensor value, str? mode) -> Tensor
+    div_backward_other(Tensor gradient, Tensor|Scalar self, Tensor other, str? mode) -> Tensor
     div_backward_self(Tensor gradient, Tensor|Scalar other, str? mode) -> Tensor
     einsum_of_products(str equation, Tensor[] operands) -> Tensor
     equal_parts(int[] shape, int size, int dim) -> int[]
@@ -99,7 +99,7 @@ _FORMULAS = """
     filled_parts(Tensor[] gradients, int[] sizes, int[] shape, dtype dtype, int dim) -> Tensor[]
     filled_slices(Tensor[] gradients, int[] shape, dtype dtype, int dim) -> Tensor[]
     fits_loop(Tensor self) -> bool
-    flat_shape(int[] shape, int start_dim, int end_dim) -> int[]
+    flattened(Tensor self, int start_dim, int end_dim) -> Tensor
     gather_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
     has_class_indices(Tensor target, float label_smoothing) -> bool
     index_select_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor

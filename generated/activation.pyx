@@ -568,9 +568,9 @@ cdef class SiluBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
-        # self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+        # self: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_tensor(op_sigmoid(self_), op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, op_sigmoid(self_))), 1))))
+        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sigmoid(self_), op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, op_sigmoid(self_))), 1)))))
         return 0
 
     cpdef str name(self):
@@ -605,7 +605,6 @@ cdef TensorBase op_silu(TensorBase self):
 
 cdef object call_silu(object self):
     self = check_tensor(self, "silu", "input", 1)
-    check_real(self, "silu")
     return op_silu(<TensorBase>self)
 
 def silu(input):
@@ -630,6 +629,6 @@ def silu(input):
     -----
     Gradients::
 
-        input: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+        input: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
     """
     return call_silu(input)

@@ -212,7 +212,7 @@ const gs_fused_kernel *const GELU_TANH_BACKWARD[1] = {
 
 /* ---- SILU_BACKWARD */
 
-/* self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self)))) */
+/* self: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self)))) */
 GS_CLONES static void silu_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];

@@ -16,6 +16,7 @@ cdef TensorBase op_zero_(TensorBase self)
 cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src)
 cdef TensorBase op_copy__scalar(TensorBase self, object src)
 cdef TensorBase op_real(TensorBase self)
+cdef TensorBase op_real_part(TensorBase self)
 cdef TensorBase op_imag(TensorBase self)
 
 cdef object call_clone(object self)

@@ -90,7 +90,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1526
+# derivatives.yaml:1525
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -146,7 +146,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1533
+# derivatives.yaml:1532
 
 cdef TensorBase op_detach(TensorBase self):
     cdef TensorBase result = share_version(self, array_of(self))
@@ -179,7 +179,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1541
+# derivatives.yaml:1540
 
 cdef TensorBase op_contiguous(TensorBase self):
     return self if is_contiguous(self) else op_clone(self)
@@ -190,14 +190,14 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1548
+# derivatives.yaml:1547
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     return self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1557
+# derivatives.yaml:1556
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     return self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
@@ -236,7 +236,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1565
+# derivatives.yaml:1564
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -295,7 +295,7 @@ def to_copy(input, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1573
+# derivatives.yaml:1572
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -355,7 +355,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1583
+# derivatives.yaml:1582
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -412,7 +412,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1591
+# derivatives.yaml:1590
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -472,36 +472,17 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1601
-
-cdef class RealBackward0(Node):
-    """Backward of ``real(Tensor(a) self) -> Tensor(a)``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
-        give(grad_inputs, 0, grad)
-        return 0
-
-    cpdef str name(self):
-        return "RealBackward0"
+# derivatives.yaml:1600
 
 cdef TensorBase op_real(TensorBase self):
-    cdef TensorBase result = as_view(self, array_of(self).real)
-    cdef RealBackward0 node
-    if requires_grad_1(self):
-        node = RealBackward0.__new__(RealBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
-        set_history(result, node)
-    return result
+    return op_real_part(self) if is_complex(self) else self
 
 cdef object call_real(object self):
     self = check_tensor(self, "real", "input", 1)
     return op_real(<TensorBase>self)
 
 def real(input):
-    """View of the real parts.
+    """View of the real parts; a real tensor is returned as it is.
 
     ``real(Tensor(a) self) -> Tensor(a)``
 
@@ -518,18 +499,38 @@ def real(input):
     ------
     TypeError
         If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        input: grad
     """
     return call_real(input)
 
 
+# ---- real_part(Tensor(a) self) -> Tensor(a)
+# derivatives.yaml:1607
+
+cdef class RealPartBackward0(Node):
+    """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        # self: grad
+        give(grad_inputs, 0, grad)
+        return 0
+
+    cpdef str name(self):
+        return "RealPartBackward0"
+
+cdef TensorBase op_real_part(TensorBase self):
+    cdef TensorBase result = as_view(self, array_of(self).real)
+    cdef RealPartBackward0 node
+    if requires_grad_1(self):
+        node = RealPartBackward0.__new__(RealPartBackward0)
+        node.init(1, 0, 0)
+        collect_edge(node, 0, self)
+        set_history(result, node)
+    return result
+
+
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1609
+# derivatives.yaml:1615
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -117,25 +117,25 @@ cdef class DivBackward0(Node):
         if apply_fused(self, DIV_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other, result
+        cdef TensorBase self_, other
         if self.wants(0):    # self: grad / conj(other)
-            other = unpack(self, 0)
+            other = unpack(self, 1)
             give(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(other)))
-        if self.wants(1):    # other: -grad * conj(result / other)
-            other = unpack(self, 0)
-            result = unpack(self, 1)
-            give(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(result, other))))
+        if self.wants(1):    # other: -grad * conj(self / other / other)
+            self_ = unpack(self, 0)
+            other = unpack(self, 1)
+            give(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_tensor_tensor(self_, other), other))))
         return 0
 
     cpdef str name(self):
         return "DivBackward0"
 
     @property
-    def _saved_other(self):
+    def _saved_self(self):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_result(self):
+    def _saved_other(self):
         return saved_attribute(self, 1)
 
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
@@ -146,28 +146,25 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
         node.init(2, 2, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        save_input(node, 0, other)
-        set_history(result, node)
         if node.edges[1].node != NULL:
-            save_output(node, 1, result)
+            save_input(node, 0, self)
+        save_input(node, 1, other)
+        set_history(result, node)
     return result
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("div_", self, op_div_tensor_tensor(self, other)))
     cdef DivBackward0 node = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
         node.init(2, 2, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        save_input(node, 0, other)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, original_of(self))
+        save_input(node, 1, other)
     binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, node)
-    if node is not None:
-        if node.edges[1].node != NULL:
-            save_output(node, 1, self)
     return self
 
 cdef class DivTensorScalarBackward0(Node):
@@ -220,11 +217,12 @@ cdef class DivScalarTensorBackward0(Node):
         if apply_fused(self, DIV_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other, result
-        # other: -grad * conj(result / other)
+        cdef TensorBase other
+        cdef object self_
+        # other: -grad * conj(self / other / other)
         other = unpack(self, 0)
-        result = unpack(self, 1)
-        give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(result, other))))
+        self_ = value_of(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_scalar_tensor(self_, other), other))))
         return 0
 
     cpdef str name(self):
@@ -235,19 +233,19 @@ cdef class DivScalarTensorBackward0(Node):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
+    def _saved_self(self):
+        return value_of(self, 0)
 
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
     cdef DivScalarTensorBackward0 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
-        node.init(1, 2, 0)
+        node.init(1, 1, 1)
         collect_edge(node, 0, other)
         save_input(node, 0, other)
+        set_value(node, 0, self)
         set_history(result, node)
-        save_output(node, 1, result)
     return result
 
 
@@ -259,28 +257,28 @@ cdef class DivBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other, result
+        cdef TensorBase self_, other
         cdef object rounding_mode
         if self.wants(0):    # self: div_backward_self(grad, other, rounding_mode)
-            other = unpack(self, 0)
+            other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
             give(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
-        if self.wants(1):    # other: div_backward_other(grad, other, result, rounding_mode)
-            other = unpack(self, 0)
-            result = unpack(self, 1)
+        if self.wants(1):    # other: div_backward_other(grad, self, other, rounding_mode)
+            self_ = unpack(self, 0)
+            other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
-            give(grad_inputs, 1, div_backward_other(grad, other, result, rounding_mode))
+            give(grad_inputs, 1, div_backward_other(grad, self_, other, rounding_mode))
         return 0
 
     cpdef str name(self):
         return "DivBackward1"
 
     @property
-    def _saved_other(self):
+    def _saved_self(self):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_result(self):
+    def _saved_other(self):
         return saved_attribute(self, 1)
 
     @property
@@ -295,30 +293,27 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
         node.init(2, 2, 1)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        save_input(node, 0, other)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, other)
         set_value(node, 0, rounding_mode)
         set_history(result, node)
-        if node.edges[1].node != NULL:
-            save_output(node, 1, result)
     return result
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("div_", self, op_div_mode_tensor_tensor(self, other, rounding_mode)))
     cdef DivBackward1 node = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
         node.init(2, 2, 1)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        save_input(node, 0, other)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, original_of(self))
+        save_input(node, 1, other)
         set_value(node, 0, rounding_mode)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     finish_inplace(self, node)
-    if node is not None:
-        if node.edges[1].node != NULL:
-            save_output(node, 1, self)
     return self
 
 cdef class DivTensorScalarBackward1(Node):
@@ -374,13 +369,13 @@ cdef class DivScalarTensorBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other, result
-        cdef object rounding_mode
-        # other: div_backward_other(grad, other, result, rounding_mode)
+        cdef TensorBase other
+        cdef object self_, rounding_mode
+        # other: div_backward_other(grad, self, other, rounding_mode)
         other = unpack(self, 0)
-        result = unpack(self, 1)
-        rounding_mode = value_of(self, 0)
-        give(grad_inputs, 0, div_backward_other(grad, other, result, rounding_mode))
+        self_ = value_of(self, 0)
+        rounding_mode = value_of(self, 1)
+        give(grad_inputs, 0, div_backward_other(grad, self_, other, rounding_mode))
         return 0
 
     cpdef str name(self):
@@ -391,24 +386,24 @@ cdef class DivScalarTensorBackward1(Node):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
+    def _saved_self(self):
+        return value_of(self, 0)
 
     @property
     def _saved_rounding_mode(self):
-        return value_of(self, 0)
+        return value_of(self, 1)
 
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
     cdef TensorBase result = wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
     cdef DivScalarTensorBackward1 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
-        node.init(1, 2, 1)
+        node.init(1, 1, 2)
         collect_edge(node, 0, other)
         save_input(node, 0, other)
-        set_value(node, 0, rounding_mode)
+        set_value(node, 0, self)
+        set_value(node, 1, rounding_mode)
         set_history(result, node)
-        save_output(node, 1, result)
     return result
 
 cdef object call_div(object self, object other):
@@ -485,9 +480,9 @@ def div(input, other, *, rounding_mode=None, out=None):
     Gradients::
 
         input: grad / conj(other)
-        other: -grad * conj(result / other)
+        other: -grad * conj(self / other / other)
         input: div_backward_self(grad, other, rounding_mode)
-        other: div_backward_other(grad, other, result, rounding_mode)
+        other: div_backward_other(grad, self, other, rounding_mode)
     """
     if rounding_mode is not None:
         return give_out("div", out, call_div_mode(input, other, rounding_mode))

@@ -34,33 +34,33 @@ static const gs_fused_kernel div_tensor_tensor_backward_self = {
     .n_inputs = 2,
     .n_scalars = 0,
     .cost = 3,
-    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+    .inputs = {GS_GRAD | 0, GS_SAVED | 1},
 };
 
-/* other: -grad * conj(result / other) */
+/* other: -grad * conj(self / other / other) */
 GS_CLONES static void div_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
-    const float *other = (const float *)args[1];
-    const float *result = (const float *)args[2];
+    const float *self = (const float *)args[1];
+    const float *other = (const float *)args[2];
     float *out = (float *)args[3];
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * (result[i] / other[i]);
+        out[i] = -grad[i] * (self[i] / other[i] / other[i]);
     }
 }
 
 GS_CLONES static void div_tensor_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
-    const double *other = (const double *)args[1];
-    const double *result = (const double *)args[2];
+    const double *self = (const double *)args[1];
+    const double *other = (const double *)args[2];
     double *out = (double *)args[3];
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * (result[i] / other[i]);
+        out[i] = -grad[i] * (self[i] / other[i] / other[i]);
     }
 }
 
@@ -69,7 +69,7 @@ static const gs_fused_kernel div_tensor_tensor_backward_other = {
     .loops = {div_tensor_tensor_backward_other_f, div_tensor_tensor_backward_other_d},
     .n_inputs = 3,
     .n_scalars = 0,
-    .cost = 5,
+    .cost = 8,
     .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
 };
 
@@ -119,17 +119,16 @@ const gs_fused_kernel *const DIV_TENSOR_SCALAR_BACKWARD[1] = {
 
 /* ---- DIV_SCALAR_TENSOR_BACKWARD */
 
-/* other: -grad * conj(result / other) */
+/* other: -grad * conj(self / other / other) */
 GS_CLONES static void div_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
     const float *other = (const float *)args[1];
-    const float *result = (const float *)args[2];
-    float *out = (float *)args[3];
-    (void)scalars;
+    float *out = (float *)args[2];
+    const float self = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * (result[i] / other[i]);
+        out[i] = -grad[i] * (self / other[i] / other[i]);
     }
 }
 
@@ -137,22 +136,22 @@ GS_CLONES static void div_scalar_tensor_backward_other_d(char **args, const doub
 {
     const double *grad = (const double *)args[0];
     const double *other = (const double *)args[1];
-    const double *result = (const double *)args[2];
-    double *out = (double *)args[3];
-    (void)scalars;
+    double *out = (double *)args[2];
+    const double self = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * (result[i] / other[i]);
+        out[i] = -grad[i] * (self / other[i] / other[i]);
     }
 }
 
 static const gs_fused_kernel div_scalar_tensor_backward_other = {
     .name = "div_scalar_tensor_backward_other",
     .loops = {div_scalar_tensor_backward_other_f, div_scalar_tensor_backward_other_d},
-    .n_inputs = 3,
-    .n_scalars = 0,
-    .cost = 5,
-    .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
+    .n_inputs = 2,
+    .n_scalars = 1,
+    .cost = 8,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+    .scalars = {0},
 };
 
 const gs_fused_kernel *const DIV_SCALAR_TENSOR_BACKWARD[1] = {

@@ -481,7 +481,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace", "out"),
         entries=("op_div_tensor_tensor", "op_div_tensor_scalar", "op_div_scalar_tensor"),
         inputs=("self", "other"),
-        gradients=(("self", "grad / conj(other)"), ("other", "-grad * conj(result / other)")),
+        gradients=(("self", "grad / conj(other)"), ("other", "-grad * conj(self / other / other)")),
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "nonzero(3, 4)"},
@@ -515,7 +515,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace", "out"),
         entries=("op_div_mode_tensor_tensor", "op_div_mode_tensor_scalar", "op_div_mode_scalar_tensor"),
         inputs=("self", "other"),
-        gradients=(("self", "div_backward_self(grad, other, rounding_mode)"), ("other", "div_backward_other(grad, other, result, rounding_mode)")),
+        gradients=(("self", "div_backward_self(grad, other, rounding_mode)"), ("other", "div_backward_other(grad, self, other, rounding_mode)")),
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=1.1, high=1.9)", "other": "real(3, 4, low=0.4, high=0.45)", "rounding_mode": "None"},
@@ -1453,7 +1453,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function",),
         entries=("op_silu",),
         inputs=("self",),
-        gradients=(("self", "grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))"),),
+        gradients=(("self", "grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))"),),
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1462,7 +1462,7 @@ OPS: "tuple[OpRow, ...]" = (
         aliases=(),
         variadic=None,
         forward="pointwise(self / (1 + exp(-self)))",
-        complex=False,
+        complex=True,
         is_view=False,
         is_composite=False,
         nondifferentiable="",
@@ -1473,7 +1473,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=595,
+        line=594,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1504,7 +1504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=605,
+        line=604,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1535,7 +1535,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=616,
+        line=615,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1566,7 +1566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=628,
+        line=627,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1597,7 +1597,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=640,
+        line=639,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1628,7 +1628,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=652,
+        line=651,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1659,7 +1659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=664,
+        line=663,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1690,7 +1690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=673,
+        line=672,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1721,7 +1721,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=682,
+        line=681,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1752,7 +1752,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=691,
+        line=690,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1782,7 +1782,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=700,
+        line=699,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1813,7 +1813,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=711,
+        line=710,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1844,7 +1844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=722,
+        line=721,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1875,7 +1875,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=733,
+        line=732,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1905,7 +1905,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=744,
+        line=743,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1934,7 +1934,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=751,
+        line=750,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1963,7 +1963,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=758,
+        line=757,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1992,7 +1992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=765,
+        line=764,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2026,7 +2026,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=781,
+        line=780,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2057,7 +2057,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=789,
+        line=788,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2092,7 +2092,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=800,
+        line=799,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2122,7 +2122,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=807,
+        line=806,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2156,7 +2156,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=817,
+        line=816,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2186,7 +2186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=824,
+        line=823,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2219,7 +2219,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=833,
+        line=832,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2253,7 +2253,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=843,
+        line=842,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2283,7 +2283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=849,
+        line=848,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2315,7 +2315,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=855,
+        line=854,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2349,7 +2349,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=865,
+        line=864,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2379,7 +2379,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=871,
+        line=870,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2411,7 +2411,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="reduce",
-        line=877,
+        line=876,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2444,7 +2444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="reduce",
-        line=888,
+        line=887,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2477,7 +2477,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="reduce",
-        line=899,
+        line=898,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2506,7 +2506,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="reduce",
-        line=907,
+        line=906,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2538,7 +2538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="reduce",
-        line=917,
+        line=916,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2568,7 +2568,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="reduce",
-        line=924,
+        line=923,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2597,7 +2597,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="reduce",
-        line=932,
+        line=931,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2629,7 +2629,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="reduce",
-        line=942,
+        line=941,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2659,7 +2659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="reduce",
-        line=949,
+        line=948,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2691,7 +2691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="reduce",
-        line=958,
+        line=957,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2723,7 +2723,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="reduce",
-        line=967,
+        line=966,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2756,7 +2756,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="reduce",
-        line=976,
+        line=975,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2789,7 +2789,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="reduce",
-        line=985,
+        line=984,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -2822,7 +2822,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="reduce",
-        line=995,
+        line=994,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2854,7 +2854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="reduce",
-        line=1004,
+        line=1003,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -2885,7 +2885,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="reduce",
-        line=1014,
+        line=1013,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2917,7 +2917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="reduce",
-        line=1023,
+        line=1022,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -2948,7 +2948,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1033,
+        line=1032,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2980,7 +2980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1042,
+        line=1041,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -3011,7 +3011,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1051,
+        line=1050,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3043,7 +3043,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1062,
+        line=1061,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3075,7 +3075,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1072,
+        line=1071,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3106,7 +3106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1082,
+        line=1081,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3136,7 +3136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1090,
+        line=1089,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3166,7 +3166,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1098,
+        line=1097,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3187,19 +3187,19 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=("ravel",),
         variadic=None,
-        forward="composite(reshape(self, flat_shape(self.shape, start_dim, end_dim)))",
+        forward="composite(flattened(self, start_dim, end_dim))",
         complex=True,
         is_view=True,
         is_composite=True,
         nondifferentiable="",
-        doc="Consecutive dimensions made one.",
+        doc="Consecutive dimensions made one; the tensor itself when there is nothing to do.",
     ),
     OpRow(
         name="transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         base="transpose",
         overload="",
         family="shape",
-        line=1107,
+        line=1106,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3231,7 +3231,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1116,
+        line=1115,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3262,7 +3262,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1126,
+        line=1125,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3292,7 +3292,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1134,
+        line=1133,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3322,7 +3322,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1143,
+        line=1142,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3352,7 +3352,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1152,
+        line=1151,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3381,7 +3381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1159,
+        line=1158,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3412,7 +3412,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1167,
+        line=1166,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3443,7 +3443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1175,
+        line=1174,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3474,7 +3474,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1185,
+        line=1184,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3504,7 +3504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1191,
+        line=1190,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3534,7 +3534,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1199,
+        line=1198,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3567,7 +3567,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1206,
+        line=1205,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3596,7 +3596,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1212,
+        line=1211,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3627,7 +3627,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1222,
+        line=1221,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3658,7 +3658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1231,
+        line=1230,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -3690,7 +3690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1239,
+        line=1238,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -3722,7 +3722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1247,
+        line=1246,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -3754,7 +3754,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1254,
+        line=1253,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -3785,7 +3785,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1262,
+        line=1261,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -3816,7 +3816,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1274,
+        line=1273,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -3847,7 +3847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1283,
+        line=1282,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3878,7 +3878,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1291,
+        line=1290,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -3910,7 +3910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1301,
+        line=1300,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3941,7 +3941,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1309,
+        line=1308,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -3975,7 +3975,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1320,
+        line=1319,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4007,7 +4007,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1328,
+        line=1327,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4040,7 +4040,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1336,
+        line=1335,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4072,7 +4072,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1346,
+        line=1345,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4106,7 +4106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1358,
+        line=1357,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4139,7 +4139,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1369,
+        line=1368,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4171,7 +4171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1379,
+        line=1378,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4205,7 +4205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1390,
+        line=1389,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4238,7 +4238,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1402,
+        line=1401,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4269,7 +4269,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1411,
+        line=1410,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4298,7 +4298,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1418,
+        line=1417,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4327,7 +4327,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1428,
+        line=1427,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4365,7 +4365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1450,
+        line=1449,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4395,7 +4395,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1459,
+        line=1458,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4425,7 +4425,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1468,
+        line=1467,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4455,7 +4455,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1477,
+        line=1476,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4485,7 +4485,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1486,
+        line=1485,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4515,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1496,
+        line=1495,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4549,7 +4549,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1511,
+        line=1510,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4583,7 +4583,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1526,
+        line=1525,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4612,7 +4612,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1533,
+        line=1532,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4641,7 +4641,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1541,
+        line=1540,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4670,7 +4670,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1548,
+        line=1547,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4702,7 +4702,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1557,
+        line=1556,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4733,7 +4733,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1565,
+        line=1564,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4763,7 +4763,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1573,
+        line=1572,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -4794,7 +4794,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1583,
+        line=1582,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -4823,7 +4823,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1591,
+        line=1590,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -4854,7 +4854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1601,
+        line=1600,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4862,6 +4862,35 @@ OPS: "tuple[OpRow, ...]" = (
         returns=("result",),
         forms=("function", "property"),
         entries=("op_real",),
+        inputs=(),
+        gradients=(),
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="composite(real_part(self) if self.is_complex() else self)",
+        complex=True,
+        is_view=True,
+        is_composite=True,
+        nondifferentiable="",
+        doc="View of the real parts; a real tensor is returned as it is.",
+    ),
+    OpRow(
+        name="real_part(Tensor(a) self) -> Tensor(a)",
+        base="real_part",
+        overload="",
+        family="copy",
+        line=1607,
+        arguments=(
+            Argument("self", "Tensor(a)", None, False),
+        ),
+        parameters=("input",),
+        returns=("result",),
+        forms=(),
+        entries=("op_real_part",),
         inputs=("self",),
         gradients=(("self", "grad"),),
         outputs=(True,),
@@ -4876,14 +4905,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_view=True,
         is_composite=False,
         nondifferentiable="",
-        doc="View of the real parts.",
+        doc="View of the real parts, of real numbers too.",
     ),
     OpRow(
         name="imag(Tensor(a) self) -> Tensor(a)",
         base="imag",
         overload="",
         family="copy",
-        line=1609,
+        line=1615,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4912,7 +4941,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1620,
+        line=1626,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -4945,7 +4974,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1632,
+        line=1638,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -4977,7 +5006,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1643,
+        line=1649,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5014,7 +5043,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1658,
+        line=1664,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5048,7 +5077,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1671,
+        line=1677,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

@@ -458,7 +458,7 @@ cdef class Tensor(Variable):
 
     @property
     def real(self):
-        """View of the real parts."""
+        """View of the real parts; a real tensor is returned as it is."""
         return call_real(self)
 
     @property
@@ -1023,7 +1023,7 @@ cdef class Tensor(Variable):
         return call_reshape_as(self, other)
 
     def flatten(self, start_dim=0, end_dim=-1):
-        """Consecutive dimensions made one."""
+        """Consecutive dimensions made one; the tensor itself when there is nothing to do."""
         return call_flatten(self, start_dim, end_dim)
 
     def transpose(self, dim0, dim1):

@@ -52,18 +52,6 @@ cpdef object count_of(object shape, object dim):
     return math.prod([shape[axis] for axis in reduced_axes(dim, len(shape))])
 
 
-cpdef object flat_shape(object shape, object start_dim, object end_dim):
-    """The shape with the dimensions from start to end, both included, made one."""
-    if not shape:
-        return (1,)
-    start, end = wrapped(start_dim, len(shape)), wrapped(end_dim, len(shape))
-    if start > end:
-        raise RuntimeError(
-            f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} in a tensor of size {list(shape)}"
-        )
-    return (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
-
-
 cpdef object inverse_permutation(object dims):
     """The permutation that undoes `dims`."""
     axes = [d % len(dims) for d in dims]
@@ -120,8 +108,8 @@ cpdef object div_backward_self(object gradient, object other, object mode):
     return gradient / other if mode is None else zeros_like(gradient)
 
 
-cpdef object div_backward_other(object gradient, object other, object value, object mode):
-    return -gradient * (value / other) if mode is None else zeros_like(gradient)
+cpdef object div_backward_other(object gradient, object self, object other, object mode):
+    return -gradient * (self / other / other) if mode is None else zeros_like(gradient)
 
 
 cpdef object pow_backward_self(object gradient, object self, object exponent):
@@ -261,6 +249,21 @@ cdef object shifted(object tensor, object dim, object step):
 
 
 # ---- parts and places
+
+
+cpdef object flattened(object self, object start_dim, object end_dim):
+    """The dimensions from start to end, both included, made one; the tensor itself when they are one already."""
+    shape = self.shape
+    if not shape:
+        return self.reshape(1)
+    start, end = wrapped(start_dim, len(shape)), wrapped(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError(
+            f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} in a tensor of size {list(shape)}"
+        )
+    if start == end:
+        return self
+    return self.reshape((*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
 cpdef object cat_backward(object gradient, object shapes, object dim):
@@ -419,7 +422,10 @@ cpdef object nll_backward_weight(
 
 cpdef object mse_scale(object reduction, object shape, object target_shape):
     """Derivative of the loss by the difference of one element, divided by that difference."""
-    return 2.0 / math.prod(np.broadcast_shapes(tuple(shape), tuple(target_shape))) if reduction == "mean" else 2.0
+    if reduction != "mean":
+        return 2.0
+    count = math.prod(np.broadcast_shapes(tuple(shape), tuple(target_shape)))
+    return 2.0 / count if count else math.nan
 
 
 cpdef object class_dim(object ndim):
