@@ -223,6 +223,8 @@ cdef TensorBase as_view(TensorBase base, object array):
     result.flags |= IS_VIEW | (base.flags & (VIEW_NO_GRAD | VIEW_MULTI_OUTPUT))
     if not grad_enabled():
         result.flags |= VIEW_NO_GRAD
+        if requires_grad(base):
+            result.flags |= REQUIRES_GRAD   # a leaf of its own: what is computed from it does not reach the base
     result.view_version = version_of(result)
     return result
 
