@@ -44,7 +44,7 @@ check: check-generated  ## formatting, lint, types, generated sources up to date
 	@$(RUN) -m ruff format --check
 	@$(RUN) -m ruff check
 	@$(RUN) -m mypy
-	@$(RUN) -m mypy $(wildcard generated/*.pyi)
+	@$(RUN) -m mypy --package gradsmith
 
 check-generated: venv ## fail when generated/ is not what derivatives.yaml says
 	@$(RUN) -m codegen --check

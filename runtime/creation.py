@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +21,16 @@ from gradsmith.runtime.dtypes import (
     number_dtype,
     require_supported,
 )
-from gradsmith.runtime.python_data import array_of_data, existing_array
+from gradsmith.runtime.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensor import TensorBase, from_array
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from gradsmith.generated.tensor import Tensor
+
+    Array = np.ndarray[Any, Any]
+    DType = np.dtype[Any]
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace",
@@ -31,7 +41,9 @@ __all__ = [
 # ---- from data
 
 
-def tensor(data, *, dtype=None, device=None, requires_grad=False):
+def tensor(
+    data: Any, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+) -> Tensor:
     """Tensor with a copy of `data`.
 
     Parameters
@@ -54,7 +66,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
     return made(array, requires_grad)
 
 
-def as_tensor(data, dtype=None, device=None):
+def as_tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Tensor of `data`, sharing its memory where that is possible.
 
     A tensor of the asked dtype is returned as it is, with its history; an ndarray is shared;
@@ -62,7 +74,7 @@ def as_tensor(data, dtype=None, device=None):
     """
     check_device(device, "as_tensor")
     dtype = _asked(dtype, "as_tensor")
-    if isinstance(data, TensorBase):
+    if is_tensor(data):
         return data if dtype is None or data.dtype == dtype else data.to(dtype)
     array = existing_array(data)
     if array is None:
@@ -70,7 +82,14 @@ def as_tensor(data, dtype=None, device=None):
     return from_array(array if dtype is None else array.astype(dtype, copy=False))
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(
+    obj: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Tensor of `obj`: shared when possible, or copied when `copy` is True.
 
     Raises
@@ -86,12 +105,12 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result.detach().requires_grad_() if requires_grad else result
 
 
-def _shares(source, result):
+def _shares(source: Any, result: Tensor) -> bool:
     array = existing_array(source)
     return array is not None and (array.size == 0 or np.shares_memory(array, result.numpy(force=True)))
 
 
-def from_numpy(array):
+def from_numpy(array: Array) -> Tensor:
     """Tensor that shares the memory of an ndarray: changes of one are seen in the other.
 
     A read-only array gives a tensor whose values cannot be changed in place.
@@ -103,34 +122,73 @@ def from_numpy(array):
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy(): expected np.ndarray (got {type(array).__name__})")
-    return from_array(existing_array(array))
+    refuse_masked(array)
+    return from_array(array)
 
 
 # ---- filled
 
 
-def zeros(*size, out=None, dtype=None, device=None, requires_grad=False, **named):
+def zeros(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    **named: Any,
+) -> Tensor:
     """Tensor of zeros; `size` is given as numbers or as one sequence."""
     return _filled("zeros", np.zeros, size, named, out, dtype, device, requires_grad)
 
 
-def ones(*size, out=None, dtype=None, device=None, requires_grad=False, **named):
+def ones(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    **named: Any,
+) -> Tensor:
     """Tensor of ones; `size` is given as numbers or as one sequence."""
     return _filled("ones", np.ones, size, named, out, dtype, device, requires_grad)
 
 
-def empty(*size, out=None, dtype=None, device=None, requires_grad=False, **named):
+def empty(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    **named: Any,
+) -> Tensor:
     """Tensor whose values are whatever its memory held."""
     return _filled("empty", np.empty, size, named, out, dtype, device, requires_grad)
 
 
-def _filled(op, fill, size, named, out, dtype, device, requires_grad):
+def _filled(
+    op: str,
+    fill: Callable[..., Array],
+    size: tuple[Any, ...],
+    named: dict[str, Any],
+    out: Tensor | None,
+    dtype: DTypeLike | None,
+    device: str | None,
+    requires_grad: bool,
+) -> Tensor:
     check_device(device, op)
     shape = as_size(op, size, named)
     return made(allocate(op, fill, shape, _dtype_or(dtype, out, op)), requires_grad, op, out)
 
 
-def full(size, fill_value, *, out=None, dtype=None, device=None, requires_grad=False):
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Tensor of one value everywhere; its dtype is that of the value unless given."""
     check_device(device, "full")
     value = _number("full", "fill_value", fill_value)
@@ -139,7 +197,7 @@ def full(size, fill_value, *, out=None, dtype=None, device=None, requires_grad=F
     return made(_fill("full", shape, value, dtype), requires_grad, "full", out)
 
 
-def _fill(op, shape, value, dtype):
+def _fill(op: str, shape: tuple[int, ...], value: Any, dtype: DType) -> Array:
     """New array of one value, refused when the dtype has no such value."""
     if isinstance(value, complex) and not is_complex(dtype):
         raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without losing a part")
@@ -151,7 +209,15 @@ def _fill(op, shape, value, dtype):
     return array
 
 
-def eye(n, m=None, *, out=None, dtype=None, device=None, requires_grad=False):
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Matrix of `n` rows and `m` (or `n`) columns with ones on the diagonal."""
     check_device(device, "eye")
     rows, columns = as_count("eye", "n", n), as_count("eye", "m", n if m is None else m)
@@ -161,29 +227,49 @@ def eye(n, m=None, *, out=None, dtype=None, device=None, requires_grad=False):
 # ---- like another tensor
 
 
-def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
+def zeros_like(
+    input: Tensor, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+) -> Tensor:
     """Tensor of zeros with the shape and dtype of `input`."""
     return _filled_like("zeros_like", np.zeros, input, dtype, device, requires_grad)
 
 
-def ones_like(input, *, dtype=None, device=None, requires_grad=False):
+def ones_like(
+    input: Tensor, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+) -> Tensor:
     """Tensor of ones with the shape and dtype of `input`."""
     return _filled_like("ones_like", np.ones, input, dtype, device, requires_grad)
 
 
-def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+def empty_like(
+    input: Tensor, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+) -> Tensor:
     """Tensor with the shape and dtype of `input` whose values are whatever its memory held."""
     return _filled_like("empty_like", np.empty, input, dtype, device, requires_grad)
 
 
-def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Tensor of one value with the shape and dtype of `input`."""
     shape, dtype = like("full_like", input, dtype, device)
     value = _number("full_like", "fill_value", fill_value)
     return made(_fill("full_like", shape, value, dtype), requires_grad)
 
 
-def _filled_like(op, fill, input, dtype, device, requires_grad):
+def _filled_like(
+    op: str,
+    fill: Callable[..., Array],
+    input: Tensor,
+    dtype: DTypeLike | None,
+    device: str | None,
+    requires_grad: bool,
+) -> Tensor:
     shape, dtype = like(op, input, dtype, device)
     return made(fill(shape, dtype), requires_grad)
 
@@ -191,7 +277,16 @@ def _filled_like(op, fill, input, dtype, device, requires_grad):
 # ---- ranges
 
 
-def arange(start=0, end=None, step=1, *, out=None, dtype=None, device=None, requires_grad=False):
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Values from `start` up to, not including, `end` in steps of `step`.
 
     Called with one number, that is the end.  All integers give int64, else the default dtype.
@@ -204,11 +299,11 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, device=None, requ
     return made(_stepped(*bounds).astype(dtype, copy=False), requires_grad, "arange", out)
 
 
-def _range_dtype(bounds):
+def _range_dtype(bounds: list[int | float]) -> DType:
     return get_default_dtype() if any(isinstance(bound, float) for bound in bounds) else number_dtype(0)
 
 
-def _stepped(start, end, step):
+def _stepped(start: int | float, end: int | float, step: int | float) -> Array:
     """The values of a range, each rounded once: adding the step up would let errors grow."""
     if step == 0:
         raise RuntimeError("arange(): step must be nonzero")
@@ -221,26 +316,45 @@ def _stepped(start, end, step):
     return start + step * np.arange(math.ceil((end - start) / step), dtype=np.float64)
 
 
-def linspace(start, end, steps, *, out=None, dtype=None, device=None, requires_grad=False):
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`steps` values evenly spaced from `start` to `end`, both included."""
     check_device(device, "linspace")
     array = _spaced("linspace", start, end, steps)
     return made(_in_dtype(array, dtype, out, "linspace"), requires_grad, "linspace", out)
 
 
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, device=None, requires_grad=False):
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: Any = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`steps` values evenly spaced on a logarithmic scale from ``base**start`` to ``base**end``."""
     check_device(device, "logspace")
     array = np.power(_number("logspace", "base", base), _spaced("logspace", start, end, steps))
     return made(_in_dtype(array, dtype, out, "logspace"), requires_grad, "logspace", out)
 
 
-def _spaced(op, start, end, steps):
+def _spaced(op: str, start: Any, end: Any, steps: Any) -> Array:
     first, last = _number(op, "start", start), _number(op, "end", end)
     return np.linspace(first, last, as_count(op, "steps", steps))
 
 
-def _in_dtype(array, dtype, out, op):
+def _in_dtype(array: Array, dtype: DTypeLike | None, out: Tensor | None, op: str) -> Array:
     """The array in the asked dtype, by default the default dtype of its category."""
     asked = _asked(dtype, op)
     if asked is None:
@@ -253,7 +367,7 @@ def _in_dtype(array, dtype, out, op):
 # ---- shared by all creation functions, also the random ones
 
 
-def made(array, requires_grad, op="", out=None):
+def made(array: Array, requires_grad: bool, op: str = "", out: Tensor | None = None) -> Tensor:
     """The tensor around a new array, or `out` with its values."""
     if out is not None:
         from gradsmith.runtime.variable import store
@@ -264,7 +378,7 @@ def made(array, requires_grad, op="", out=None):
     return result.requires_grad_() if requires_grad else result
 
 
-def as_size(op, size, named, *, one_number=True):
+def as_size(op: str, size: tuple[Any, ...], named: dict[str, Any], *, one_number: bool = True) -> tuple[int, ...]:
     """The shape that a caller means by ``(2, 3)``, ``((2, 3),)`` or ``size=(2, 3)``."""
     if named:
         size = _named_size(op, size, named)
@@ -281,7 +395,7 @@ def as_size(op, size, named, *, one_number=True):
     return shape
 
 
-def _named_size(op, size, named):
+def _named_size(op: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
     unknown = [name for name in named if name != "size"]
     if unknown:
         raise TypeError(f"{op}() got an unexpected keyword argument '{unknown[0]}'")
@@ -290,13 +404,13 @@ def _named_size(op, size, named):
     return (named["size"],)
 
 
-def _type_names(value):
+def _type_names(value: Any) -> str:
     if not isinstance(value, (tuple, list)):
         return type(value).__name__
     return f"{type(value).__name__} of ({', '.join(type(item).__name__ for item in value)})"
 
 
-def as_count(op, name, value):
+def as_count(op: str, name: str, value: Any) -> int:
     """A non-negative integer argument."""
     try:
         count = operator.index(value)
@@ -307,39 +421,39 @@ def as_count(op, name, value):
     return count
 
 
-def allocate(op, fill, shape, dtype):
+def allocate(op: str, fill: Callable[..., Array], shape: tuple[int, ...], dtype: DType) -> Array:
     try:
-        return fill(shape, dtype)
+        return np.asarray(fill(shape, dtype))
     except ValueError as error:  # NumPy: too many dimensions, or more bytes than can be counted
         raise RuntimeError(f"{op}(): cannot make a tensor of shape {shape}: {error}") from None
 
 
-def like(op, input, dtype, device):
+def like(op: str, input: Any, dtype: DTypeLike | None, device: str | None) -> tuple[tuple[int, ...], DType]:
     """Shape and dtype of a tensor to be made like `input`."""
     check_device(device, op)
-    if not isinstance(input, TensorBase):
+    if not is_tensor(input):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     return input.shape, _asked(dtype, op) or input.dtype
 
 
-def check_device(device, op):
+def check_device(device: Any, op: str) -> None:
     """Tensors are in main memory; the argument exists so that programs written for others run."""
     if device is not None and str(device) != "cpu":
         raise RuntimeError(f"{op}(): device must be 'cpu' (or None), got {device!r}: gradsmith computes on the CPU")
 
 
-def _asked(dtype, op):
+def _asked(dtype: DTypeLike | None, op: str) -> DType | None:
     return None if dtype is None else as_dtype(dtype, op)
 
 
-def _dtype_or(dtype, out, op):
+def _dtype_or(dtype: DTypeLike | None, out: Tensor | None, op: str) -> DType:
     """The asked dtype, else that of `out`, else the default."""
     if dtype is not None:
         return as_dtype(dtype, op)
     return get_default_dtype() if out is None else require_supported(out.dtype)
 
 
-def _number(op, name, value):
+def _number(op: str, name: str, value: Any) -> Any:
     """A number argument as a Python number; a tensor or array with one element counts as one."""
     if isinstance(value, (TensorBase, np.generic, np.ndarray)) and np.prod(value.shape) == 1:
         value = value.item()
@@ -348,7 +462,7 @@ def _number(op, name, value):
     return value
 
 
-def _real(op, name, value):
+def _real(op: str, name: str, value: Any) -> int | float:
     number = _number(op, name, value)
     if isinstance(number, complex):
         raise RuntimeError(f"{op}(): argument '{name}' must be real, got {number}")

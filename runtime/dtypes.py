@@ -36,7 +36,7 @@ SUPPORTED = (
 
 # PyTorch's second names.  Three of them are names of Python builtins, which is why
 # they are handed out by `gradsmith/__init__.py` and are no globals of this module.
-ALIASES = {
+ALIASES: dict[str, np.dtype[Any]] = {
     "half": float16,
     "float": float32,
     "double": float64,
@@ -48,7 +48,7 @@ ALIASES = {
     "bool": bool_,
 }
 
-_PYTHON_TYPES = {bool: bool_, int: int64, float: float64, complex: complex128}
+_PYTHON_TYPES: dict[Any, np.dtype[Any]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 # Whatever names a supported dtype: the dtype, its scalar type, a Python type, its text.
 # A second type number of equal width (`longlong` beside `int64`) compares equal and

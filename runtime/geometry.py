@@ -7,7 +7,7 @@ arrays says the same and is always there: shape, strides and the distance of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Geometry(NamedTuple):
     in_parts: bool  # a real view of a complex base: the base is described with a last dimension (real, imaginary)
 
 
-def geometry_of(base: NDArray, view: NDArray) -> Geometry:
+def geometry_of(base: NDArray[Any], view: NDArray[Any]) -> Geometry:
     """Geometry of `view`, an array over memory of `base`."""
     offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
     if base.dtype.kind == "c" and view.dtype.kind != "c":
@@ -36,12 +36,12 @@ def geometry_of(base: NDArray, view: NDArray) -> Geometry:
     return Geometry(base.shape, base.strides, view.shape, view.strides, offset, base.dtype, False)
 
 
-def _parts(array: NDArray, geometry: Geometry) -> NDArray:
+def _parts(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """`array`, of the base's shape, as the geometry describes the base."""
     return np.ascontiguousarray(array).view(geometry.dtype).reshape(geometry.base_shape) if geometry.in_parts else array
 
 
-def _joined(base: NDArray, geometry: Geometry) -> NDArray:
+def _joined(base: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """A contiguous array of the base's shape and dtype, from one that is as the geometry describes the base."""
     whole = np.ascontiguousarray(base).reshape(base.shape)
     if not geometry.in_parts:
@@ -56,7 +56,7 @@ def _extent(geometry: Geometry) -> tuple[int, int]:
     return low, high + geometry.dtype.itemsize
 
 
-def scratch(geometry: Geometry, dtype: np.dtype | None = None) -> tuple[NDArray, NDArray]:
+def scratch(geometry: Geometry, dtype: np.dtype | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Fresh zeros laid out like the base, and the view's place in them."""
     low, high = _extent(geometry)
     buffer = np.zeros(high - low, np.uint8)
@@ -67,14 +67,14 @@ def scratch(geometry: Geometry, dtype: np.dtype | None = None) -> tuple[NDArray,
     return base, view
 
 
-def slice_values(array: NDArray, geometry: Geometry) -> NDArray:
+def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """Copy of the elements of `array`, which has the base's shape, that the view shows."""
     base, view = scratch(geometry)
     base[...] = _parts(array, geometry)
-    return view.copy()
+    return np.array(view)
 
 
-def replaced_values(array: NDArray, values: NDArray | int, geometry: Geometry) -> NDArray:
+def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: Geometry) -> NDArray[Any]:
     """Copy of `array`, which has the base's shape, with `values` at the view's places."""
     base, view = scratch(geometry)
     base[...] = _parts(array, geometry)
@@ -82,7 +82,7 @@ def replaced_values(array: NDArray, values: NDArray | int, geometry: Geometry) -
     return _joined(base, geometry)
 
 
-def scatter_values(values: NDArray, geometry: Geometry) -> NDArray:
+def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element."""
     base, view = scratch(geometry)
     if _overlaps_itself(geometry):
@@ -92,11 +92,11 @@ def scatter_values(values: NDArray, geometry: Geometry) -> NDArray:
     return _joined(base, geometry)
 
 
-def mask_of(geometry: Geometry) -> NDArray:
+def mask_of(geometry: Geometry) -> NDArray[Any]:
     """Which elements of the base the view shows, as a bool array of the base's shape."""
     base, view = scratch(geometry)
     view[...] = 1
-    return base != 0
+    return np.asarray(base != 0)
 
 
 def _overlaps_itself(geometry: Geometry) -> bool:
@@ -110,7 +110,7 @@ def _overlaps_itself(geometry: Geometry) -> bool:
     return False
 
 
-def _scatter_sum(values: NDArray, geometry: Geometry, base: NDArray, view: NDArray) -> None:
+def _scatter_sum(values: NDArray[Any], geometry: Geometry, base: NDArray[Any], view: NDArray[Any]) -> None:
     """Add `values` at the view's places one by one, by the number of the element of the base."""
     numbers = np.arange(base.size, dtype=np.int64).reshape(base.shape)
     place = slice_values_as(numbers, geometry)
@@ -119,7 +119,7 @@ def _scatter_sum(values: NDArray, geometry: Geometry, base: NDArray, view: NDArr
     base[...] = flat.reshape(base.shape)
 
 
-def slice_values_as(numbers: NDArray, geometry: Geometry) -> NDArray:
+def slice_values_as(numbers: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """`slice_values` for an array of another dtype: strides are scaled to its item size."""
     scale = numbers.itemsize / geometry.dtype.itemsize
     scaled = geometry._replace(

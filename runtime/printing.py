@@ -14,11 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradsmith.runtime.dtypes import bool_, default_complex_dtype, get_default_dtype, int64
+
+if TYPE_CHECKING:
+    Array = np.ndarray[Any, Any]
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
@@ -42,7 +45,14 @@ PROFILES = {
 _options = PrintOptions()
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
     """Set how tensors are shown; what is not given stays as it is.
 
     Parameters
@@ -64,7 +74,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     global _options
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"set_printoptions(): unknown profile {profile!r}; there are {', '.join(PROFILES)}")
-    given = {
+    given: dict[str, Any] = {
         "precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth,
         "sci_mode": sci_mode,
     }  # fmt: skip
@@ -72,7 +82,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _options = start._replace(**{name: value for name, value in given.items() if value is not None})
 
 
-def get_printoptions():
+def get_printoptions() -> dict[str, Any]:
     """The options in force, as a dict that `set_printoptions` takes."""
     return _options._asdict()
 
@@ -97,7 +107,7 @@ def tensor_repr(tensor: Any) -> str:
     return _with_suffixes(prefix + values, _suffixes(tensor, array), len(prefix))
 
 
-def _suffixes(tensor, array):
+def _suffixes(tensor: Any, array: Array) -> Iterator[str]:
     """What the numbers alone do not tell: size when there are none, dtype when it is not implied, history."""
     if array.size == 0 and array.ndim != 1:
         yield f"size={array.shape}"
@@ -109,12 +119,12 @@ def _suffixes(tensor, array):
         yield "requires_grad=True"
 
 
-def _implied_dtypes(array):
+def _implied_dtypes(array: Array) -> tuple[np.dtype[Any], ...]:
     default = get_default_dtype()
     return (default, default_complex_dtype(), int64, bool_) if array.size else (default,)
 
 
-def _with_suffixes(text, suffixes, indent):
+def _with_suffixes(text: str, suffixes: Iterator[str], indent: int) -> str:
     """Append each suffix, on a new line when the last one would become too long."""
     last_line = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
@@ -133,7 +143,7 @@ def _with_suffixes(text, suffixes, indent):
 class _Style:
     """How every real number of an array is written."""
 
-    def __init__(self, values: np.ndarray[Any, Any]) -> None:
+    def __init__(self, values: Array) -> None:
         self.floating = values.dtype.kind == "f"
         self.scientific = bool(_options.sci_mode)
         self.integral = True
@@ -145,7 +155,7 @@ class _Style:
         texts = map(self._text, written.tolist())
         self.width = max(map(len, texts), default=1)
 
-    def _look_at(self, sizes):
+    def _look_at(self, sizes: Array) -> None:
         if sizes.size == 0:
             self.scientific = False
             return
@@ -154,7 +164,7 @@ class _Style:
         if _options.sci_mode is None:
             self.scientific = largest / smallest > 1000.0 or largest > 1e8 or smallest < 1e-4
 
-    def _text(self, value):
+    def _text(self, value: Any) -> str:
         if not self.floating:
             return str(value)
         if self.scientific:
@@ -163,18 +173,18 @@ class _Style:
             return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
         return f"{value:.{_options.precision}f}"
 
-    def write(self, value):
+    def write(self, value: Any) -> str:
         return self._text(value).rjust(self.width)
 
 
 class _ComplexStyle:
     """How every complex number of an array is written: each part in a style of its own."""
 
-    def __init__(self, values: np.ndarray[Any, Any]) -> None:
+    def __init__(self, values: Array) -> None:
         self.real, self.imaginary = _Style(values.real), _Style(values.imag)
         self.width = self.real.width + self.imaginary.width + 1
 
-    def write(self, value):
+    def write(self, value: Any) -> str:
         imaginary = self.imaginary.write(value.imag).lstrip() + "j"
         sign = "" if imaginary.startswith("-") else "+"
         return self.real.write(value.real) + sign + imaginary
@@ -183,14 +193,14 @@ class _ComplexStyle:
 # ---- the whole
 
 
-def _array_text(array, indent):
+def _array_text(array: Array, indent: int) -> str:
     shortened = array.size > _options.threshold
     shown = _ends(array) if shortened else array
-    style = _ComplexStyle(shown) if array.dtype.kind == "c" else _Style(shown)
+    style: _Style | _ComplexStyle = _ComplexStyle(shown) if array.dtype.kind == "c" else _Style(shown)
     return _nested(array, indent, style, shortened)
 
 
-def _ends(array):
+def _ends(array: Array) -> Array:
     """What is left of an array when the middle of every long dimension is taken out."""
     edge = _options.edgeitems
     for axis, length in enumerate(array.shape):
@@ -200,7 +210,7 @@ def _ends(array):
     return array
 
 
-def _nested(array, indent, style, shortened):
+def _nested(array: Array, indent: int, style: _Style | _ComplexStyle, shortened: bool) -> str:
     if array.ndim == 0:
         return style.write(array.item())
     if array.ndim == 1:
@@ -213,7 +223,7 @@ def _nested(array, indent, style, shortened):
     return f"[{between.join(rows)}]"
 
 
-def _line(array, indent, style, shortened):
+def _line(array: Array, indent: int, style: _Style | _ComplexStyle, shortened: bool) -> str:
     """The numbers of one row, broken into lines."""
     before, after = _split(array, shortened)
     texts = [style.write(value) for value in before.tolist()]
@@ -224,7 +234,7 @@ def _line(array, indent, style, shortened):
     return f"[{(',' + chr(10) + ' ' * (indent + 1)).join(lines)}]"
 
 
-def _split(array, shortened):
+def _split(array: Array, shortened: bool) -> tuple[Array, Array | None]:
     """The part at either end that is shown; no second part when all is."""
     edge = _options.edgeitems
     if not shortened or len(array) <= 2 * edge:

@@ -10,17 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from gradsmith.runtime.dtypes import check_array_dtype, get_default_dtype, number_dtype, promote_types
 from gradsmith.runtime.tensor import TensorBase
 
+if TYPE_CHECKING:
+    from gradsmith.generated.tensor import Tensor
+
 _NUMBERS = (bool, int, float, complex)
 _NESTED = (list, tuple)
 # Deeper than NumPy's dimensions go; also what stops a list that contains itself.
 _DEEPEST = 64
+
+
+def is_tensor(value: Any) -> TypeGuard[Tensor]:
+    return isinstance(value, TensorBase)
 
 
 def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray[Any, Any]:
@@ -38,24 +45,28 @@ def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray
 
 
 def _promoted(dtypes: set[np.dtype[Any]]) -> np.dtype[Any]:
-    if len(dtypes) < 2:
-        return next(iter(dtypes), None) or get_default_dtype()
-    return reduce(promote_types, sorted(dtypes, key=str))
+    if not dtypes:
+        return get_default_dtype()
+    return reduce(promote_types, sorted(dtypes, key=str)) if len(dtypes) > 1 else dtypes.pop()
 
 
 def existing_array(data: Any) -> np.ndarray[Any, Any] | None:
     """The ndarray that `data` is, wraps or exports (sharing memory), or None for Python data."""
-    if isinstance(data, TensorBase):
+    if is_tensor(data):
         return data.numpy(force=True)
     if isinstance(data, (*_NUMBERS, *_NESTED, str, bytes)) and not isinstance(data, np.generic):
         return None
     if not (isinstance(data, (bytearray, memoryview)) or hasattr(data, "__array__") or _exports_buffer(data)):
         return None
+    refuse_masked(data)
     array = np.asarray(data)
-    if isinstance(data, np.ma.MaskedArray):
-        raise TypeError("a masked array has no place for its mask in a tensor; fill it first: array.filled(value)")
     check_array_dtype(array)
     return array
+
+
+def refuse_masked(data: Any) -> None:
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError("a masked array has no place for its mask in a tensor; fill it first: array.filled(value)")
 
 
 def _exports_buffer(data: Any) -> bool:
@@ -88,7 +99,8 @@ def _dtypes_of_leaves(data: Any, op: str, depth: int) -> set[np.dtype[Any]]:
 def _dtype_of_leaf(value: Any, op: str) -> np.dtype[Any]:
     existing = existing_array(value)
     if existing is not None:
-        return existing.dtype
+        dtype: np.dtype[Any] = existing.dtype
+        return dtype
     if isinstance(value, _NUMBERS):
         return number_dtype(value)
     if isinstance(value, (str, bytes)):
@@ -109,7 +121,7 @@ def _convert(data: Any, dtype: np.dtype[Any], op: str) -> np.ndarray[Any, Any]:
 
 
 def _without_tensors(data: Any) -> Any:
-    if isinstance(data, TensorBase):
+    if is_tensor(data):
         return data.numpy(force=True)
     return [_without_tensors(item) for item in data] if isinstance(data, _NESTED) else data
 
@@ -137,8 +149,9 @@ def _lengths(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...
     if not isinstance(data, (*_NESTED, np.ndarray, TensorBase)) or getattr(data, "ndim", 1) == 0:
         yield place, None
         return
-    yield place, len(data)
-    for index, item in enumerate(data):
+    items: Any = data
+    yield place, len(items)
+    for index, item in enumerate(items):
         yield from _lengths(item, (*place, index))
 
 

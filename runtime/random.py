@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from struct import Struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradsmith.runtime.creation import allocate, as_count, as_size, check_device, like, made
 from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
 from gradsmith.runtime.tensor import TensorBase, from_array
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from gradsmith.generated.tensor import Tensor
+
+    Array = np.ndarray[Any, Any]
+    DType = np.dtype[Any]
 
 __all__ = [
     "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
@@ -37,10 +46,10 @@ class Generator:
         Only ``"cpu"``.
     """
 
-    def __init__(self, device="cpu"):
+    def __init__(self, device: str = "cpu") -> None:
         check_device(device, "Generator")
         self._seed = 0
-        self._numpy = None  # made on first use: importing numpy.random takes time
+        self._numpy: np.random.Generator | None = None  # made on first use: importing numpy.random takes time
 
     device = "cpu"
 
@@ -48,10 +57,10 @@ class Generator:
     def numpy(self) -> np.random.Generator:
         """The NumPy generator that the numbers come from."""
         if self._numpy is None:
-            self.manual_seed(self._seed)
+            self._numpy = _numpy_generator(self._seed)
         return self._numpy
 
-    def manual_seed(self, seed):
+    def manual_seed(self, seed: int) -> Generator:
         """Start anew from `seed`, an integer of 64 bits; the generator is returned."""
         try:
             number = operator.index(seed)
@@ -60,26 +69,26 @@ class Generator:
         if not -(_SEEDS >> 1) <= number < _SEEDS:
             raise RuntimeError(f"manual_seed(): the seed must fit in 64 bits, got {number}")
         self._seed = number % _SEEDS
-        self._numpy = np.random.Generator(np.random.PCG64(self._seed))
+        self._numpy = _numpy_generator(self._seed)
         return self
 
-    def seed(self):
+    def seed(self) -> int:
         """Start anew from a seed that the operating system gives, and return it."""
         self.manual_seed(int.from_bytes(os.urandom(8), "little"))
         return self._seed
 
-    def initial_seed(self):
+    def initial_seed(self) -> int:
         """The seed that the generator started from."""
         return self._seed
 
-    def get_state(self):
+    def get_state(self) -> Tensor:
         """The whole state, a uint8 tensor to be given to `set_state`."""
-        state = self.numpy.bit_generator.state
+        state: dict[str, Any] = dict(self.numpy.bit_generator.state)
         number, increment = (state["state"][name].to_bytes(16, "little") for name in ("state", "inc"))
         packed = _STATE.pack(number, increment, state["has_uint32"], state["uinteger"], self._seed)
         return from_array(np.frombuffer(packed, uint8).copy())
 
-    def set_state(self, new_state):
+    def set_state(self, new_state: Tensor) -> Generator:
         """Go on from a state that `get_state` gave; the generator is returned."""
         number, increment, has_spare, spare, seed = _STATE.unpack(_state_bytes(new_state))
         bits = np.random.PCG64(0)
@@ -93,8 +102,12 @@ class Generator:
         self._numpy = np.random.Generator(bits)
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<gradsmith.Generator seeded with {self._seed}>"
+
+
+def _numpy_generator(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))
 
 
 def _state_bytes(state: Any) -> bytes:
@@ -112,27 +125,27 @@ default_generator._seed = int.from_bytes(os.urandom(8), "little")
 # ---- the default generator
 
 
-def manual_seed(seed):
+def manual_seed(seed: int) -> Generator:
     """Start the default generator anew from `seed`, and return it."""
     return default_generator.manual_seed(seed)
 
 
-def seed():
+def seed() -> int:
     """Start the default generator anew from a seed of the operating system, and return that seed."""
     return default_generator.seed()
 
 
-def initial_seed():
+def initial_seed() -> int:
     """The seed that the default generator started from."""
     return default_generator.initial_seed()
 
 
-def get_rng_state():
+def get_rng_state() -> Tensor:
     """The state of the default generator, a uint8 tensor."""
     return default_generator.get_state()
 
 
-def set_rng_state(new_state):
+def set_rng_state(new_state: Tensor) -> None:
     """Let the default generator go on from a state that `get_rng_state` gave."""
     default_generator.set_state(new_state)
 
@@ -140,12 +153,28 @@ def set_rng_state(new_state):
 # ---- tensors of random numbers
 
 
-def rand(*size, generator=None, out=None, dtype=None, device=None, requires_grad=False, **named):
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    **named: Any,
+) -> Tensor:
     """Tensor of numbers drawn evenly from 0 (included) to 1 (not included)."""
     return _drawn("rand", _uniform, size, named, generator, out, dtype, device, requires_grad)
 
 
-def randn(*size, generator=None, out=None, dtype=None, device=None, requires_grad=False, **named):
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    **named: Any,
+) -> Tensor:
     """Tensor of numbers drawn from the normal distribution of mean 0 and variance 1.
 
     A complex number has that variance in all: half of it in each part.
@@ -153,51 +182,85 @@ def randn(*size, generator=None, out=None, dtype=None, device=None, requires_gra
     return _drawn("randn", _normal, size, named, generator, out, dtype, device, requires_grad)
 
 
-def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`rand` with the shape and dtype of `input`."""
     shape, dtype = like("rand_like", input, dtype, device)
     return made(_real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype), requires_grad)
 
 
-def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`randn` with the shape and dtype of `input`."""
     shape, dtype = like("randn_like", input, dtype, device)
     return made(_real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype), requires_grad)
 
 
-def _drawn(op, draw, size, named, generator, out, dtype, device, requires_grad):
+def _drawn(
+    op: str,
+    draw: Callable[..., Array],
+    size: tuple[Any, ...],
+    named: dict[str, Any],
+    generator: Generator | None,
+    out: Tensor | None,
+    dtype: DTypeLike | None,
+    device: str | None,
+    requires_grad: bool,
+) -> Tensor:
     check_device(device, op)
     shape = as_size(op, size, named)
-    dtype = _dtype_or(dtype, out, get_default_dtype(), op)
-    array = _real_or_complex(op, draw, _source(generator, op), shape, dtype)
+    array = _real_or_complex(op, draw, _source(generator, op), shape, _dtype_or(dtype, out, get_default_dtype(), op))
     return made(array, requires_grad, op, out)
 
 
-def _real_or_complex(op, draw, source, shape, dtype):
+def _real_or_complex(
+    op: str, draw: Callable[..., Array], source: np.random.Generator, shape: tuple[int, ...], dtype: DType
+) -> Array:
     if dtype.kind == "f":
-        return np.asarray(allocate(op, partial(draw, source), shape, dtype))
+        return allocate(op, partial(draw, source), shape, dtype)
     if dtype.kind != "c":
         raise RuntimeError(f"{op}() draws floating-point or complex numbers, not {dtype.name}; see randint()")
     part = np.dtype(f"f{dtype.itemsize // 2}")
-    array = allocate(op, partial(draw, source), (*shape, 2), part).view(dtype).reshape(shape)
-    return array if draw is _uniform else array * dtype.type(0.5**0.5)
+    array: Array = allocate(op, partial(draw, source), (*shape, 2), part).view(dtype).reshape(shape)
+    return array if draw is _uniform else np.asarray(array * dtype.type(0.5**0.5))
 
 
-def _uniform(source, shape, dtype):
+def _uniform(source: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
     if dtype.itemsize == 2:
         # A float32 below 1 may be rounded to 1; eleven bits are what a float16 holds.
-        return source.integers(0, 1 << 11, shape, np.uint16).astype(dtype) / dtype.type(1 << 11)
+        return np.asarray(source.integers(0, 1 << 11, shape, np.uint16).astype(dtype) / dtype.type(1 << 11))
     return source.random(shape, dtype)
 
 
-def _normal(source, shape, dtype):
+def _normal(source: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
     if dtype.itemsize == 2:
         return np.asarray(source.standard_normal(shape, np.float32)).astype(dtype)
     return source.standard_normal(shape, dtype)
 
 
-def randint(*bounds, size=None, low=None, high=None, generator=None, out=None, dtype=None, device=None,
-            requires_grad=False):  # fmt: skip
+def randint(
+    *bounds: Any,
+    size: Sequence[int] | None = None,
+    low: int | None = None,
+    high: int | None = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Tensor of integers drawn evenly from `low` (included, 0 if not given) to `high` (not included).
 
     Called as ``randint(high, size)`` or ``randint(low, high, size)``.
@@ -209,14 +272,25 @@ def randint(*bounds, size=None, low=None, high=None, generator=None, out=None, d
     return made(_integers("randint", generator, low, high, shape, dtype), requires_grad, "randint", out)
 
 
-def randint_like(input, *bounds, low=None, high=None, generator=None, dtype=None, device=None, requires_grad=False):
+def randint_like(
+    input: Tensor,
+    *bounds: int,
+    low: int | None = None,
+    high: int | None = None,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`randint` with the shape and dtype of `input`: ``randint_like(input, high)`` or ``(input, low, high)``."""
     shape, dtype = like("randint_like", input, dtype, device)
     low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
     return made(_integers("randint_like", generator, low, high, shape, dtype), requires_grad)
 
 
-def _integer_range(op, bounds, low, high, size):
+def _integer_range(
+    op: str, bounds: tuple[Any, ...], low: int | None, high: int | None, size: Any
+) -> tuple[int, int, Any]:
     """Sort out ``(high, size)``, ``(low, high, size)`` and the same by keyword."""
     given = {"low": low, "high": high, "size": size}
     free = [name for name, value in given.items() if value is None]
@@ -231,7 +305,7 @@ def _integer_range(op, bounds, low, high, size):
         raise TypeError(f"{op}(): 'low' and 'high' must be int, got {given['low']!r} and {given['high']!r}") from None
 
 
-def _integers(op, generator, low, high, shape, dtype):
+def _integers(op: str, generator: Generator | None, low: int, high: int, shape: tuple[int, ...], dtype: DType) -> Array:
     if low >= high:
         raise RuntimeError(f"{op}(): expects 'low' to be less than 'high', but got low={low} >= high={high}")
     if dtype.kind in "iu":
@@ -248,7 +322,15 @@ def _integers(op, generator, low, high, shape, dtype):
     return np.asarray(array).astype(dtype, copy=False)
 
 
-def randperm(n, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The integers from 0 to `n` - 1 in random order."""
     check_device(device, "randperm")
     count = as_count("randperm", "n", n)
@@ -257,7 +339,17 @@ def randperm(n, *, generator=None, out=None, dtype=None, device=None, requires_g
     return made(array, requires_grad, "randperm", out)
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Tensor of numbers drawn from normal distributions.
 
     Parameters
@@ -277,11 +369,11 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, de
     return made(np.asarray(array).astype(dtype, copy=False), requires_grad, "normal", out)
 
 
-def _values(value):
+def _values(value: Any) -> Array:
     return np.asarray(value.numpy(force=True) if isinstance(value, TensorBase) else value)
 
 
-def _normal_shape(means, deviations, size):
+def _normal_shape(means: Array, deviations: Array, size: Sequence[int] | None) -> tuple[int, ...]:
     if size is not None:
         if means.ndim or deviations.ndim:
             raise TypeError("normal(): 'size' is for means and deviations that are numbers; here they have a shape")
@@ -294,12 +386,12 @@ def _normal_shape(means, deviations, size):
         ) from None
 
 
-def _floating_dtype(*values):
+def _floating_dtype(*values: Any) -> DType:
     found = [value.dtype for value in values if isinstance(value, TensorBase) and value.dtype.kind in "fc"]
     return found[0] if found else get_default_dtype()
 
 
-def bernoulli(input, *, generator=None, out=None):
+def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Zeros and ones; the values of `input` are the probabilities of a one."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
@@ -312,7 +404,7 @@ def bernoulli(input, *, generator=None, out=None):
     return made(drawn.astype(chances.dtype), False, "bernoulli", out)
 
 
-def _source(generator, op) -> np.random.Generator:
+def _source(generator: Any, op: str) -> np.random.Generator:
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):
@@ -320,7 +412,7 @@ def _source(generator, op) -> np.random.Generator:
     return generator.numpy
 
 
-def _dtype_or(dtype, out, default, op):
+def _dtype_or(dtype: DTypeLike | None, out: Tensor | None, default: DType, op: str) -> DType:
     if dtype is not None:
         return as_dtype(dtype, op)
     return default if out is None else out.dtype

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -74,4 +73,4 @@ def _places(size: Shape, stride: Shape, offset: int) -> Array:
     """Byte offset of every element, in order."""
     axes = [np.arange(n, dtype=np.int64) * step for n, step in zip(size, stride)]
     grid = np.ix_(*axes) if axes else ()
-    return np.broadcast_to(reduce(np.add, grid, np.int64(offset)), tuple(size)).reshape(-1)
+    return np.broadcast_to(sum(grid, start=np.int64(offset)), tuple(size)).reshape(-1)

@@ -4,7 +4,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Self
 
-def from_array(array: NDArray[Any]) -> TensorBase: ...
+from gradsmith.generated.tensor import Tensor
+
+def from_array(array: NDArray[Any]) -> Tensor: ...
 def live_tensors() -> int: ...
 
 class TensorBase:

@@ -76,7 +76,7 @@ def reduce(tensor: Any) -> tuple[Any, ...]:
     return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad)
 
 
-def _rebuild(cls: type, array: np.ndarray, requires_grad: bool) -> Any:
+def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool) -> Any:
     from gradsmith.runtime.tensor import from_array
 
     return cls._make_subclass(from_array(array), requires_grad)

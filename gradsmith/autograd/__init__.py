@@ -9,6 +9,7 @@ import numpy as np
 
 from gradsmith.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradsmith.runtime import engine, upcalls
+from gradsmith.runtime.python_data import is_tensor
 from gradsmith.runtime.tensor import TensorBase, from_array
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
@@ -160,7 +161,7 @@ def _root_gradients(roots: list[Any], grads: list[Any], create_graph: bool) -> l
 def _root_gradient(index: int, root: Any, given: Any) -> Any:
     if given is None:
         return _implicit_gradient(index, root)
-    if not isinstance(given, TensorBase):
+    if not is_tensor(given):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__} at index {index}")
     if given.shape != root.shape:
         raise RuntimeError(
