@@ -317,7 +317,7 @@ class _Declarer:
     def why_not(self, form: str) -> str:
         """Why the op cannot have a form, or ""."""
         receiver = self.signature.expect_argument("self")
-        if form == "function":
+        if form in ("function", "internal"):
             return ""
         if form != "out" and (receiver is None or not receiver.type.is_tensor):
             return "no tensor is called 'self'"

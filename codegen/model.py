@@ -8,7 +8,8 @@ from typing import Literal
 from .formula import Formula
 from .schema import Argument, Signature
 
-FORMS = frozenset({"function", "method", "property", "inplace", "out"})
+# "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.
+FORMS = frozenset({"function", "method", "property", "inplace", "out", "internal"})
 
 ForwardKind = Literal["ufunc", "pointwise", "array", "composite"]
 

@@ -45,7 +45,7 @@ class OpRowView:
     doc: str
 
 
-_FORMS = ("function", "method", "property", "inplace", "out")
+_FORMS = ("function", "method", "property", "inplace", "out", "internal")
 
 
 def op_rows(table: Table) -> tuple[OpRowView, ...]:

@@ -28,7 +28,7 @@ class PackageView:
 # Ops that the runtime calls through runtime/upcalls.py.
 UPCALLS = (
     "add", "clone", "copy_", "detach", "fill_", "real", "sum_to", "to", "geometry_slice", "geometry_scatter", "where",
-    "unbind", "basic_index", "index", "index_put_",
+    "unbind", "basic_index", "basic_index_backward", "index", "index_put_",
 )  # fmt: skip
 
 
@@ -56,16 +56,21 @@ def method_aliases(face: Face) -> list[tuple[str, str]]:
 
 def package_view(table: Table) -> PackageView:
     faces = all_faces(table)
-    public = {face.base: public_names(face) for face in faces}
-    names = tuple(name for of_base in public.values() for name in of_base)
+    functions = {face.base: function_names(face) for face in faces}
+    names = {name for of_base in functions.values() for name in of_base}
+    public = tuple(name for base, of_base in functions.items() if not is_internal(base, table) for name in of_base)
     methods = {method.name for face in faces for method in face.methods}
     upcalls = tuple(
         (name, name if name in names else f"Tensor.{name}") for name in UPCALLS if name in names or name in methods
     )
-    return PackageView(_imports(table, public), names, upcalls)
+    return PackageView(_imports(table, functions), public, upcalls)
 
 
-def public_names(face: Face) -> tuple[str, ...]:
+def is_internal(base: str, table: Table) -> bool:
+    return any("internal" in op.forms for op in table.by_base[base])
+
+
+def function_names(face: Face) -> tuple[str, ...]:
     """Names of a base at module level."""
     return (face.base, *face.aliases) if face.functions else ()
 

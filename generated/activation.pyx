@@ -134,7 +134,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:525
+# derivatives.yaml:526
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -235,7 +235,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:533
+# derivatives.yaml:534
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -335,7 +335,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:542
+# derivatives.yaml:543
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -430,7 +430,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:553
+# derivatives.yaml:554
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     return op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
@@ -464,7 +464,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:562
+# derivatives.yaml:563
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -511,7 +511,7 @@ cdef TensorBase op_gelu_erf(TensorBase self):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:571
+# derivatives.yaml:572
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -558,7 +558,7 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:583
+# derivatives.yaml:584
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

@@ -105,7 +105,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:594
+# derivatives.yaml:595
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
@@ -170,7 +170,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:604
+# derivatives.yaml:605
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
@@ -237,7 +237,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:615
+# derivatives.yaml:616
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
@@ -308,7 +308,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:627
+# derivatives.yaml:628
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
@@ -379,7 +379,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:639
+# derivatives.yaml:640
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
@@ -450,7 +450,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:651
+# derivatives.yaml:652
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
@@ -521,7 +521,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:663
+# derivatives.yaml:664
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
@@ -586,7 +586,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:672
+# derivatives.yaml:673
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
@@ -651,7 +651,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:681
+# derivatives.yaml:682
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
@@ -716,7 +716,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:690
+# derivatives.yaml:691
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
@@ -761,7 +761,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:699
+# derivatives.yaml:700
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
@@ -830,7 +830,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:710
+# derivatives.yaml:711
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
@@ -899,7 +899,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:721
+# derivatives.yaml:722
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
@@ -968,7 +968,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:732
+# derivatives.yaml:733
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
@@ -1015,7 +1015,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:743
+# derivatives.yaml:744
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
@@ -1047,7 +1047,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:750
+# derivatives.yaml:751
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
@@ -1079,7 +1079,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:757
+# derivatives.yaml:758
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
@@ -1111,7 +1111,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:764
+# derivatives.yaml:765
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

@@ -78,6 +78,9 @@ from gradsmith.generated.arithmetic cimport (
     op_conj,
     op_mul_tensor,
 )
+from gradsmith.generated.copy cimport (
+    op_to,
+)
 from gradsmith.runtime.formulas cimport (
     einsum_of_products,
     linear_backward_weight,
@@ -97,7 +100,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1427
+# derivatives.yaml:1428
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -205,7 +208,7 @@ def matmul(input, other, *, out=None):
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1449
+# derivatives.yaml:1450
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -286,7 +289,7 @@ def mm(input, mat2, *, out=None):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1458
+# derivatives.yaml:1459
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -367,7 +370,7 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1467
+# derivatives.yaml:1468
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -448,7 +451,7 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1476
+# derivatives.yaml:1477
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -529,7 +532,7 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1485
+# derivatives.yaml:1486
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -537,12 +540,12 @@ cdef class OuterBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, vec2
-        if self.wants(0):    # self: mv(grad, conj(vec2))
+        if self.wants(0):    # self: mv(grad, to(conj(vec2), grad.dtype))
             vec2 = unpack(self, 1)
-            give(grad_inputs, 0, op_mv(grad, op_conj(vec2)))
-        if self.wants(1):    # vec2: mv(mT(grad), conj(self))
+            give(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False)))
+        if self.wants(1):    # vec2: mv(mT(grad), to(conj(self), grad.dtype))
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mv(op_mT(grad), op_conj(self_)))
+            give(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
         return 0
 
     cpdef str name(self):
@@ -603,8 +606,8 @@ def outer(input, vec2, *, out=None):
     -----
     Gradients::
 
-        input: mv(grad, conj(vec2))
-        vec2: mv(mT(grad), conj(self))
+        input: mv(grad, to(conj(vec2), grad.dtype))
+        vec2: mv(mT(grad), to(conj(self), grad.dtype))
     """
     return give_out("outer", out, call_outer(input, vec2))
 
@@ -612,7 +615,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1495
+# derivatives.yaml:1496
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -712,7 +715,7 @@ def linear(input, weight, bias=None):
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1510
+# derivatives.yaml:1511
 
 cdef TensorBase op_einsum(object equation, list operands):
     return einsum_of_products(equation, operands)

@@ -22,7 +22,7 @@ class OpRow(NamedTuple):
     arguments: "tuple[Argument, ...]"  # as the schema has them
     parameters: "tuple[str, ...]"  # as the Python function has them
     returns: "tuple[str, ...]"
-    forms: "tuple[str, ...]"  # of "function", "method", "property", "inplace", "out"
+    forms: "tuple[str, ...]"  # of "function", "method", "property", "inplace", "out", "internal"
     entries: "tuple[str, ...]"  # C entries, one per variant
     inputs: "tuple[str, ...]"  # those that have a gradient
     gradients: "tuple[tuple[str, str], ...]"  # (inputs, formula)
@@ -45,7 +45,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="",
         family="arithmetic",
-        line=112,
+        line=113,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -78,7 +78,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="alpha",
         family="arithmetic",
-        line=125,
+        line=126,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -111,7 +111,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="",
         family="arithmetic",
-        line=136,
+        line=137,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -144,7 +144,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="alpha",
         family="arithmetic",
-        line=150,
+        line=151,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -177,7 +177,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mul",
         overload="",
         family="arithmetic",
-        line=161,
+        line=162,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -210,7 +210,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="neg",
         overload="",
         family="arithmetic",
-        line=175,
+        line=176,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -239,7 +239,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="positive",
         overload="",
         family="arithmetic",
-        line=185,
+        line=186,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -268,7 +268,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="abs",
         overload="",
         family="arithmetic",
-        line=192,
+        line=193,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -297,7 +297,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="arithmetic",
-        line=202,
+        line=203,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -326,7 +326,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="arithmetic",
-        line=211,
+        line=212,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -355,7 +355,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="arithmetic",
-        line=219,
+        line=220,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -384,7 +384,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="arithmetic",
-        line=227,
+        line=228,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -413,7 +413,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="arithmetic",
-        line=235,
+        line=236,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -442,7 +442,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="arithmetic",
-        line=241,
+        line=242,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -471,7 +471,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=252,
+        line=253,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -504,7 +504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=266,
+        line=267,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -538,7 +538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=279,
+        line=280,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -570,7 +570,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=292,
+        line=293,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -602,7 +602,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=305,
+        line=306,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -637,7 +637,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=323,
+        line=324,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -669,7 +669,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=335,
+        line=336,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -701,7 +701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=347,
+        line=348,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -734,7 +734,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=361,
+        line=362,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -767,7 +767,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=372,
+        line=373,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -798,7 +798,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=383,
+        line=384,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -829,7 +829,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=397,
+        line=398,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -858,7 +858,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=405,
+        line=406,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -887,7 +887,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=413,
+        line=414,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -916,7 +916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=421,
+        line=422,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -945,7 +945,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=429,
+        line=430,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -974,7 +974,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=437,
+        line=438,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1003,7 +1003,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=445,
+        line=446,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1032,7 +1032,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=453,
+        line=454,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1061,7 +1061,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=462,
+        line=463,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1090,7 +1090,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=474,
+        line=475,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1119,7 +1119,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=482,
+        line=483,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1148,7 +1148,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=490,
+        line=491,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1177,7 +1177,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=498,
+        line=499,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1206,7 +1206,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=506,
+        line=507,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1235,7 +1235,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=514,
+        line=515,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1264,7 +1264,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=525,
+        line=526,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1293,7 +1293,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=533,
+        line=534,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1322,7 +1322,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=542,
+        line=543,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1355,7 +1355,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=553,
+        line=554,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1386,7 +1386,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=562,
+        line=563,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1415,7 +1415,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=571,
+        line=572,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1444,7 +1444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=583,
+        line=584,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1473,7 +1473,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=594,
+        line=595,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1504,7 +1504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=604,
+        line=605,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1535,7 +1535,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=615,
+        line=616,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1566,7 +1566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=627,
+        line=628,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1597,7 +1597,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=639,
+        line=640,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1628,7 +1628,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=651,
+        line=652,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1659,7 +1659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=663,
+        line=664,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1690,7 +1690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=672,
+        line=673,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1721,7 +1721,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=681,
+        line=682,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1752,7 +1752,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=690,
+        line=691,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1782,7 +1782,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=699,
+        line=700,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1813,7 +1813,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=710,
+        line=711,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1844,7 +1844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=721,
+        line=722,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1875,7 +1875,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=732,
+        line=733,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1905,7 +1905,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=743,
+        line=744,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1934,7 +1934,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=750,
+        line=751,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1963,7 +1963,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=757,
+        line=758,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1992,7 +1992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=764,
+        line=765,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2026,7 +2026,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=780,
+        line=781,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2057,7 +2057,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=788,
+        line=789,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2092,7 +2092,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=799,
+        line=800,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2122,7 +2122,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=806,
+        line=807,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2156,7 +2156,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=816,
+        line=817,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2186,7 +2186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=823,
+        line=824,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2219,7 +2219,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=832,
+        line=833,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2253,7 +2253,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=842,
+        line=843,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2283,7 +2283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=848,
+        line=849,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2315,7 +2315,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=854,
+        line=855,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2349,7 +2349,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=864,
+        line=865,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2379,7 +2379,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=870,
+        line=871,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2411,7 +2411,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="reduce",
-        line=876,
+        line=877,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2444,7 +2444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="reduce",
-        line=887,
+        line=888,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2477,7 +2477,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="reduce",
-        line=898,
+        line=899,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2506,7 +2506,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="reduce",
-        line=906,
+        line=907,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2538,7 +2538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="reduce",
-        line=916,
+        line=917,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2568,7 +2568,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="reduce",
-        line=923,
+        line=924,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2597,7 +2597,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="reduce",
-        line=931,
+        line=932,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2629,7 +2629,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="reduce",
-        line=941,
+        line=942,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2659,7 +2659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="reduce",
-        line=948,
+        line=949,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2691,7 +2691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="reduce",
-        line=957,
+        line=958,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2723,7 +2723,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="reduce",
-        line=966,
+        line=967,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2756,7 +2756,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="reduce",
-        line=975,
+        line=976,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2789,7 +2789,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="reduce",
-        line=984,
+        line=985,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -2822,7 +2822,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="reduce",
-        line=994,
+        line=995,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2854,7 +2854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="reduce",
-        line=1003,
+        line=1004,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -2862,7 +2862,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "output", "dim", "axis"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_softmax_backward",),
         inputs=("self", "output"),
         gradients=(("self", "softmax_backward(grad, output, dim)"), ("output", "grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)")),
@@ -2885,7 +2885,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="reduce",
-        line=1013,
+        line=1014,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2917,7 +2917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="reduce",
-        line=1022,
+        line=1023,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -2925,7 +2925,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "output", "dim", "axis"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_log_softmax_backward",),
         inputs=("self", "output"),
         gradients=(("self", "grad - (grad * exp(output)).sum(dim, True)"), ("output", "-grad * exp(output) * self.sum(dim, True)")),
@@ -2948,7 +2948,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1032,
+        line=1033,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2980,14 +2980,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1041,
+        line=1042,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
         ),
         parameters=("input", "size"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_sum_to",),
         inputs=("self",),
         gradients=(("self", "grad.expand(self.shape)"),),
@@ -3011,7 +3011,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1050,
+        line=1051,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3043,7 +3043,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1061,
+        line=1062,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3075,7 +3075,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1071,
+        line=1072,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3106,7 +3106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1081,
+        line=1082,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3136,7 +3136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1089,
+        line=1090,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3166,7 +3166,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1097,
+        line=1098,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3199,7 +3199,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1106,
+        line=1107,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3231,7 +3231,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1115,
+        line=1116,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3262,7 +3262,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1125,
+        line=1126,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3292,7 +3292,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1133,
+        line=1134,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3322,7 +3322,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1142,
+        line=1143,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3352,7 +3352,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1151,
+        line=1152,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3381,7 +3381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1158,
+        line=1159,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3412,7 +3412,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1166,
+        line=1167,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3443,7 +3443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1174,
+        line=1175,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3474,7 +3474,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1184,
+        line=1185,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3504,7 +3504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1190,
+        line=1191,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3534,7 +3534,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1198,
+        line=1199,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3567,7 +3567,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1205,
+        line=1206,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3596,7 +3596,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1211,
+        line=1212,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3627,7 +3627,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1221,
+        line=1222,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3658,7 +3658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1230,
+        line=1231,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -3690,7 +3690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1238,
+        line=1239,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -3722,7 +3722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1246,
+        line=1247,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -3754,7 +3754,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1253,
+        line=1254,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -3785,7 +3785,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1261,
+        line=1262,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -3816,14 +3816,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1273,
+        line=1274,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
         ),
         parameters=("input", "index"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_basic_index",),
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, index)"),),
@@ -3847,7 +3847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1282,
+        line=1283,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3855,7 +3855,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "shape", "index"),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "internal"),
         entries=("op_basic_index_backward",),
         inputs=("self",),
         gradients=(("self", "basic_index(grad, index)"),),
@@ -3878,7 +3878,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1290,
+        line=1291,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -3910,7 +3910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1300,
+        line=1301,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3918,7 +3918,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "shape", "index"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_index_backward",),
         inputs=("self",),
         gradients=(("self", "index(grad, index)"),),
@@ -3941,7 +3941,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1308,
+        line=1309,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -3975,7 +3975,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1319,
+        line=1320,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4007,7 +4007,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1327,
+        line=1328,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4040,7 +4040,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1335,
+        line=1336,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4072,7 +4072,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1345,
+        line=1346,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4106,7 +4106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1357,
+        line=1358,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4139,7 +4139,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1368,
+        line=1369,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4171,7 +4171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1378,
+        line=1379,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4205,7 +4205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1389,
+        line=1390,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4238,7 +4238,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1401,
+        line=1402,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4269,14 +4269,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1410,
+        line=1411,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
         ),
         parameters=("input", "geometry"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_geometry_slice",),
         inputs=("self",),
         gradients=(("self", "geometry_scatter(grad, geometry)"),),
@@ -4298,14 +4298,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1417,
+        line=1418,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
         ),
         parameters=("input", "geometry"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_geometry_scatter",),
         inputs=("self",),
         gradients=(("self", "geometry_slice(grad, geometry)"),),
@@ -4327,7 +4327,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1427,
+        line=1428,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4365,7 +4365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1449,
+        line=1450,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4395,7 +4395,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1458,
+        line=1459,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4425,7 +4425,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1467,
+        line=1468,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4455,7 +4455,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1476,
+        line=1477,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4485,7 +4485,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1485,
+        line=1486,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4495,7 +4495,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "out"),
         entries=("op_outer",),
         inputs=("self", "vec2"),
-        gradients=(("self", "mv(grad, conj(vec2))"), ("vec2", "mv(mT(grad), conj(self))")),
+        gradients=(("self", "mv(grad, to(conj(vec2), grad.dtype))"), ("vec2", "mv(mT(grad), to(conj(self), grad.dtype))")),
         outputs=(True,),
         samples=(
             {"self": "real(3)", "vec2": "real(4)"},
@@ -4515,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1495,
+        line=1496,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4549,7 +4549,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1510,
+        line=1511,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4583,7 +4583,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1525,
+        line=1526,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4612,7 +4612,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1532,
+        line=1533,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4641,7 +4641,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1540,
+        line=1541,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4670,7 +4670,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1547,
+        line=1548,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4702,7 +4702,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1556,
+        line=1557,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4733,14 +4733,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1564,
+        line=1565,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
         ),
         parameters=("input", "dtype"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_to_copy",),
         inputs=("self",),
         gradients=(("self", "grad"),),
@@ -4763,7 +4763,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1572,
+        line=1573,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -4794,7 +4794,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1582,
+        line=1583,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -4823,7 +4823,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1590,
+        line=1591,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -4854,7 +4854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1600,
+        line=1601,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4883,7 +4883,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1607,
+        line=1608,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4912,7 +4912,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1615,
+        line=1616,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4941,7 +4941,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1626,
+        line=1627,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -4974,7 +4974,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1638,
+        line=1639,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5006,7 +5006,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1649,
+        line=1650,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5043,7 +5043,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1664,
+        line=1665,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5054,7 +5054,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "target", "weight", "shape", "ignore_index", "reduction"),
         returns=("result",),
-        forms=("function",),
+        forms=("function", "internal"),
         entries=("op_nll_loss_backward",),
         inputs=("self", "weight"),
         gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
@@ -5077,7 +5077,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1677,
+        line=1678,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

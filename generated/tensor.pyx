@@ -188,7 +188,6 @@ from gradsmith.generated.shape cimport (
 )
 
 from gradsmith.generated.index cimport (
-    call_basic_index_backward,
     call_index,
     call_index_put,
     call_index_put_,
@@ -1087,10 +1086,6 @@ cdef class Tensor(Variable):
     def flip(self, *dims):
         """Copy with the order along dimensions reversed."""
         return call_flip(self, spread(dims))
-
-    def basic_index_backward(self, shape, index):
-        """Zeros with the tensor at the place that an index names."""
-        return call_basic_index_backward(self, shape, index)
 
     def index(self, index):
         """Copy of the elements that arrays of integers or masks name."""

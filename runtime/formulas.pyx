@@ -13,7 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from gradsmith.runtime import cross_entropy, einsum
+from gradsmith.runtime import cross_entropy, einsum, upcalls
 from gradsmith.runtime.creation import full_like, zeros
 from gradsmith.runtime.creation import zeros_like as zeros_of_same_size
 from gradsmith.runtime.strided import common_places, geometry_of_strides
@@ -119,6 +119,8 @@ cpdef object pow_backward_self(object gradient, object self, object exponent):
     """
     if not isinstance(exponent, TensorBase):
         return zeros_like(gradient) if exponent == 0 else gradient * conjugated(exponent * self ** (exponent - 1))
+    if exponent.dtype.kind == "b":
+        exponent = exponent.to(np.dtype(np.int64))
     slope = gradient * conjugated(exponent * self ** (exponent - 1))
     return slope.masked_fill(exponent == 0, 0)
 
@@ -245,7 +247,8 @@ cdef object shifted(object tensor, object dim, object step):
     front = np.zeros(tensor.shape, tensor.dtype)
     front[narrow_index(tensor.shape, dim, 0, step)] = 1
     place = narrow_index(tensor.shape, dim, step, length - step)
-    return tensor.narrow(dim, 0, length - step).basic_index_backward(tensor.shape, place) + from_array(front)
+    kept = tensor.narrow(dim, 0, length - step)
+    return upcalls.basic_index_backward(kept, tensor.shape, place) + from_array(front)
 
 
 # ---- parts and places
@@ -313,7 +316,9 @@ cpdef object scatter_backward_src(object gradient, object dim, object index, obj
     reached = gradient.gather(dim, index)
     if reached.shape == tuple(shape):
         return reached
-    return reached.basic_index_backward(shape, tuple([slice(size) for size in reached.shape]))
+    if reached.numel() == 0:
+        return zeros(*shape, dtype=gradient.dtype)
+    return upcalls.basic_index_backward(reached, shape, tuple([slice(size) for size in reached.shape]))
 
 
 cpdef object index_select_backward(object gradient, object shape, object dim, object index):

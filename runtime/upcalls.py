@@ -31,6 +31,7 @@ geometry_scatter: _Function = _missing
 where: _Function = _missing
 unbind: _Function = _missing
 basic_index: _Function = _missing
+basic_index_backward: _Function = _missing
 index: _Function = _missing
 index_put_: _Function = _missing
 

@@ -148,7 +148,12 @@ def call(row, values):
 
 def call_function(row, values, name=None, **more):
     positional, keywords = split_arguments(row, values)
-    return getattr(gs, name or row.base)(*positional, **keywords, **more)
+    return function_of(row, name)(*positional, **keywords, **more)
+
+
+def function_of(row, name=None):
+    """The package exports it, or only its own modules know it."""
+    return getattr(gs.generated if "internal" in row.forms else gs, name or row.base)
 
 
 def call_method(row, values, name=None, **more):
