@@ -338,8 +338,8 @@ cpdef object index_select_of(object a, Py_ssize_t dim, object index):
 cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha):
     cdef int axis = wrap_dim(dim, a.ndim)
     vector = checked_vector("index_add", a, axis, index)
-    expected = (*a.shape[:axis], vector.size, *a.shape[axis + 1:]) if a.ndim else source.shape
-    if source.shape != expected:
+    expected = (*a.shape[:axis], vector.size, *a.shape[axis + 1:]) if a.ndim else (vector.size,) * source.ndim
+    if source.shape != expected or source.ndim > max(a.ndim, 1):
         raise RuntimeError(
             f"index_add(): source has size {list(source.shape)}, but the input of size {list(a.shape)} and "
             f"{vector.size} indices along dimension {axis} want {list(expected)}"

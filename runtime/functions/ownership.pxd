@@ -19,20 +19,27 @@ cdef inline object take(PyObject *reference):
     return result
 
 
+cdef inline int read_shape(object shape, npy_intp *dims) except -1:
+    """Write the sizes and give their number."""
+    cdef int ndim = 0
+    if len(shape) > MAX_DIMS:
+        raise RuntimeError(f"tensors have at most {MAX_DIMS} dimensions, but {len(shape)} sizes were given")
+    for size in shape:
+        if size < 0:
+            raise RuntimeError(f"sizes must not be negative, but they are {list(shape)}")
+        dims[ndim] = size
+        ndim += 1
+    return ndim
+
+
 cdef inline object fresh(int type_number, tuple shape):
     """An uninitialised array. A big one costs no page faults when one of its size has died before."""
     cdef npy_intp dims[MAX_DIMS]
-    cdef int ndim = 0
-    for size in shape:
-        dims[ndim] = size
-        ndim += 1
+    cdef int ndim = read_shape(shape, dims)
     return take(empty_array(type_number, ndim, dims))
 
 
 cdef inline object fresh_zeros(int type_number, tuple shape):
     cdef npy_intp dims[MAX_DIMS]
-    cdef int ndim = 0
-    for size in shape:
-        dims[ndim] = size
-        ndim += 1
+    cdef int ndim = read_shape(shape, dims)
     return take(full_array(type_number, ndim, dims, 0))

@@ -34,7 +34,7 @@ from gradsmith.runtime.array cimport (
     unary_into,
 )
 from gradsmith.runtime.functions.normalize cimport wrap_dim, wrapped_axes
-from gradsmith.runtime.functions.ownership cimport MAX_DIMS, take
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, read_shape, take
 from gradsmith.runtime.functions.places cimport add_along, gather_places, int64_index, is_addable
 
 import numpy as np
@@ -85,10 +85,7 @@ cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
 cpdef object sum_to_of(object a, object size):
     """Sum down to a shape that broadcasts to that of `a`; always memory of its own."""
     cdef npy_intp dims[MAX_DIMS]
-    cdef int ndim = 0
-    for one in size:
-        dims[ndim] = one
-        ndim += 1
+    cdef int ndim = read_shape(size, dims)
     check_sum_to(a.shape, tuple(size))
     result = take(sum_to(<PyObject *>a, ndim, dims))
     return take(clone(<PyObject *>a)) if result is a else result
@@ -286,8 +283,18 @@ cpdef object log_softmax_of(object a, Py_ssize_t dim, object dtype):
     return take(log_softmax(<PyObject *>a, axis))
 
 
+cdef int check_alike(str op, object grad, object output) except -1:
+    if grad.shape == output.shape and cnp.PyArray_TYPE(grad) == cnp.PyArray_TYPE(output):
+        return 0
+    raise RuntimeError(
+        f"{op}(): the gradient ({grad.dtype}, size {list(grad.shape)}) and the result it belongs to ({output.dtype}, "
+        f"size {list(output.shape)}) differ"
+    )
+
+
 cpdef object softmax_backward_of(object grad, object output, Py_ssize_t dim):
     cdef int axis = axis_of(output, dim)
+    check_alike("softmax_backward", grad, output)
     if cnp.PyArray_NDIM(output) == 0:
         return np.zeros_like(output)
     return take(softmax_backward(<PyObject *>grad, <PyObject *>output, axis))
@@ -295,6 +302,7 @@ cpdef object softmax_backward_of(object grad, object output, Py_ssize_t dim):
 
 cpdef object log_softmax_backward_of(object grad, object output, Py_ssize_t dim):
     cdef int axis = axis_of(output, dim)
+    check_alike("log_softmax_backward", grad, output)
     if cnp.PyArray_NDIM(output) == 0:
         return np.zeros_like(output)
     return take(log_softmax_backward(<PyObject *>grad, <PyObject *>output, axis))
