@@ -15,6 +15,7 @@ from samples import (
     call_function,
     call_method,
     call_property,
+    function_of,
     key_of,
     outputs_of,
 )
@@ -76,6 +77,15 @@ def test_forms_agree(case):
             assert_same(caller(case.row, tensors), expected, form)
 
 
+@pytest.mark.parametrize("row", CALLABLE, ids=key_of)
+def test_what_is_exported(row):
+    names = (row.base, *row.aliases)
+    for name in names:
+        assert (name in gs.__all__) == ("function" in row.forms and "internal" not in row.forms)
+        assert hasattr(gs.Tensor, name) == bool({"method", "property"} & set(row.forms))
+        assert hasattr(gs.Tensor, name + "_") or "inplace" not in row.forms
+
+
 @pytest.mark.parametrize("case", [c for c in CASES if c.row.aliases], ids=lambda case: case.id)
 def test_aliases_agree(case):
     expected = call(case.row, as_tensors(case.values()))
@@ -85,8 +95,6 @@ def test_aliases_agree(case):
             assert_same(call_function(case.row, tensors, name=alias), expected, alias)
         if "method" in case.row.forms and has_tensor(tensors):
             assert_same(call_method(case.row, tensors, name=alias), expected, alias)
-        if "inplace" in case.row.forms:
-            assert hasattr(gs.Tensor, alias + "_")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +107,7 @@ def test_all_arguments_by_keyword(case):
     values = as_tensors(case.values())
     expected = call(case.row, values)
     named = {"input" if name == "self" else name: value for name, value in values.items()}
-    function = getattr(gs, case.row.base)
+    function = function_of(case.row)
     assert_same(function(**named), expected)
     as_in_numpy = {{"dim": "axis", "keepdim": "keepdims"}.get(name, name): value for name, value in named.items()}
     if set(as_in_numpy) <= set(case.row.parameters):

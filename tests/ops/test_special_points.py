@@ -1,0 +1,257 @@
+"""Points at which a formula has to decide: kinks, ties, poles, infinities, NaN, no elements at all.
+
+Where no derivative exists PyTorch's choice is ours; every number here is what PyTorch gives.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+inf, nan = math.inf, math.nan
+
+
+def leaf(values, dtype="float64"):
+    return gs.tensor(np.asarray(values, dtype), requires_grad=True)
+
+
+def gradients(function, *arrays, create_graph=False):
+    leaves = [leaf(array) for array in arrays]
+    return [g.detach().numpy() for g in grad(function(*leaves).sum(), leaves, create_graph=create_graph)]
+
+
+KINKS = {  # function, points, gradients there
+    "abs": (gs.abs, [-2.0, -0.0, 0.0, 3.0, inf, nan], [-1, 0, 0, 1, 1, nan]),
+    "sign": (gs.sign, [-2.0, 0.0, inf], [0, 0, 0]),
+    "relu": (gs.relu, [-1.0, 0.0, 1.0, inf, -inf], [0, 0, 1, 1, 0]),
+    "sqrt": (gs.sqrt, [0.0, -1.0, inf], [inf, nan, 0]),
+    "rsqrt": (gs.rsqrt, [0.0, inf], [-inf, 0]),
+    "log": (gs.log, [0.0, -1.0, inf], [inf, -1, 0]),
+    "log1p": (gs.log1p, [-1.0, inf], [inf, 0]),
+    "reciprocal": (gs.reciprocal, [0.0, -0.0, inf], [-inf, -inf, 0]),
+    "exp": (gs.exp, [-inf, inf, 1000.0], [0, inf, inf]),
+    "tanh": (gs.tanh, [-inf, inf, 1000.0], [0, 0, 0]),
+    "sigmoid": (gs.sigmoid, [-inf, inf, -1000.0, 1000.0], [0, 0, 0, 0]),
+    "softplus": (gs.softplus, [-1000.0, 20.0, 21.0, 1000.0], [0, 1 / (1 + math.exp(-20)), 1, 1]),
+    "gelu": (gs.nn.functional.gelu, [0.0, 30.0, -30.0], [0.5, 1, 0]),
+    "silu": (gs.nn.functional.silu, [0.0, 40.0, -1000.0], [0.5, 1, 0]),
+    "square": (gs.square, [inf, -0.0], [inf, 0]),
+    "clamp": (lambda x: x.clamp(-1, 1), [-2.0, -1.0, 0.0, 1.0, 2.0, nan], [0, 1, 1, 1, 0, 0]),
+    "clamp, bounds crossed": (lambda x: x.clamp(1, -1), [-2.0, 0.0, 2.0], [0, 0, 0]),
+    "clamp_min": (lambda x: x.clamp(min=0), [-1.0, 0.0, 1.0], [0, 1, 1]),
+    "clamp_max": (lambda x: x.clamp(max=0), [-1.0, 0.0, 1.0], [1, 1, 0]),
+    "power 0": (lambda x: x**0, [0.0, 2.0, -1.0, nan], [0, 0, 0, 0]),
+    "power 1": (lambda x: x**1, [0.0, -2.0], [1, 1]),
+    "power 2": (lambda x: x**2, [0.0, -2.0], [0, -4]),
+    "power 0.5": (lambda x: x**0.5, [0.0, 4.0], [inf, 0.25]),
+    "power -1": (lambda x: x**-1, [0.0, 2.0], [-inf, -0.25]),
+    "base 0": (lambda x: 0.0**x, [0.0, 1.0, 2.0, -1.0], [0, 0, 0, -inf]),
+    "base 2": (lambda x: 2.0**x, [0.0, 3.0], [math.log(2), 8 * math.log(2)]),
+    "isnan chosen away": (lambda x: gs.where(x > 0, x, 0), [-1.0, 2.0, nan], [0, 1, 0]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", KINKS)
+def test_gradient_at_kinks(name, dtype):
+    """The compiled loop and the recorded formula agree there too."""
+    function, points, expected = KINKS[name]
+    for create_graph in (False, True):
+        x = leaf(points, dtype)
+        (found,) = grad(function(x).sum(), x, create_graph=create_graph)
+        np.testing.assert_allclose(found.detach().numpy(), expected, rtol=1e-6, atol=1e-12, err_msg=f"{create_graph=}")
+
+
+# of the first and second argument, at a tie and on either side of it
+TIES = {
+    "maximum": (gs.maximum, [1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [0, 1, 0.5], [1, 0, 0.5]),
+    "minimum": (gs.minimum, [1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [1, 0, 0.5], [0, 1, 0.5]),
+    "division by zero": (gs.div, [1.0, 0.0, 1.0], [0.0, 0.0, inf], [inf, inf, 0], [-inf, nan, 0]),
+    "power of zero": (gs.pow, [0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [0, 1, 0], [0, 0, 0]),
+    "where": (lambda x, y: gs.where(x > y, x, y), [1.0, 2.0, nan], [2.0, 1.0, 1.0], [0, 1, 0], [1, 0, 1]),
+    "remainder": (gs.remainder, [5.0, -5.0, 0.0], [3.0, 3.0, 2.0], [1, 1, 1], [-1, 2, 0]),
+}
+
+
+@pytest.mark.parametrize("name", TIES)
+def test_gradient_at_ties(name):
+    function, one, other, of_one, of_other = TIES[name]
+    for create_graph in (False, True):
+        found = gradients(function, one, other, create_graph=create_graph)
+        np.testing.assert_allclose(found, [of_one, of_other], err_msg=f"{create_graph=}")
+
+
+def test_extrema_share_or_choose():
+    """amax and max share the gradient evenly, max along a dimension gives it to the first."""
+    tied = [[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]
+    third = 1 / 3
+    np.testing.assert_allclose(gradients(lambda x: x.amax(1), tied)[0], [[0.5, 0, 0.5], [third] * 3])
+    np.testing.assert_allclose(gradients(lambda x: x.max(), tied)[0], [[0.5, 0, 0.5], [0, 0, 0]])
+    np.testing.assert_allclose(gradients(lambda x: x.max(1).values, tied)[0], [[1, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(gradients(lambda x: x.amin(0), tied)[0], [[0, 1, 0], [1, 0, 1]])
+    np.testing.assert_allclose(gradients(lambda x: x.min(1).values, tied)[0], [[0, 1, 0], [1, 0, 0]])
+
+
+def test_nan_is_the_extremum():
+    x = leaf([1.0, nan, 3.0])
+    assert all(math.isnan(function(x).item()) for function in (gs.max, gs.min, gs.amax, gs.amin))
+    assert x.argmax().item() == x.argmin().item() == 1
+    values, indices = x.max(0)
+    assert math.isnan(values.item()) and indices.item() == 1
+    assert gs.maximum(x, 2.0).isnan().tolist() == [False, True, False]
+
+
+ZEROS = [
+    ([0.0, 2.0, 3.0], [6, 0, 0]),
+    ([0.0, 0.0, 3.0], [0, 0, 0]),
+    ([2.0, 3.0, 4.0], [12, 8, 6]),
+    ([0.0, 5.0], [5, 0]),
+]
+
+
+@pytest.mark.parametrize(("values", "expected"), ZEROS)
+def test_product_with_zeros(values, expected):
+    """The derivative is the product of the others, also when a division would not give it; and so is the second."""
+    np.testing.assert_allclose(gradients(gs.prod, values)[0], expected)
+    np.testing.assert_allclose(gradients(lambda x: x.prod(0), values)[0], expected)
+    x = leaf(values)
+    (first,) = grad(x.prod(), x, create_graph=True)
+    (second,) = grad((first * first).sum(), x)
+    n = len(values)
+    others = [[np.prod([values[k] for k in range(n) if k not in (i, j)]) for j in range(n)] for i in range(n)]
+    by_hand = [2 * sum(expected[j] * others[i][j] for j in range(n) if j != i) for i in range(n)]
+    np.testing.assert_allclose(second.numpy(), by_hand, atol=1e-12)
+
+
+def test_norms_at_zero():
+    assert gradients(lambda x: x.std(), [2.0, 2.0, 2.0])[0].tolist() == [0, 0, 0]
+    assert gradients(lambda x: x.var(), [2.0, 2.0, 2.0])[0].tolist() == [0, 0, 0]
+    assert math.isnan(leaf([1.0]).var().item()) and leaf([1.0]).var(correction=0).item() == 0
+
+
+def test_softmax_family_of_huge_and_infinite_numbers():
+    x = [1000.0, 1000.0, -1000.0]
+    np.testing.assert_allclose(leaf(x).softmax(0).detach().numpy(), [0.5, 0.5, 0])
+    np.testing.assert_allclose(leaf(x).logsumexp(0).item(), 1000 + math.log(2))
+    np.testing.assert_allclose(
+        leaf(x).log_softmax(0).detach().numpy(), [-math.log(2), -math.log(2), -2000 - math.log(2)]
+    )
+    np.testing.assert_allclose(gradients(lambda x: x.logsumexp(0), x)[0], [0.5, 0.5, 0])
+    masked = [0.0, -inf, 0.0]
+    np.testing.assert_allclose(leaf(masked).softmax(0).detach().numpy(), [0.5, 0, 0.5])
+    np.testing.assert_allclose(gradients(lambda x: x.softmax(0)[0], masked)[0], [0.25, 0, -0.25])
+    np.testing.assert_allclose(gradients(lambda x: x.logsumexp(0), masked)[0], [0.5, 0, 0.5])
+    assert leaf([-inf, -inf]).logsumexp(0).item() == -inf
+    assert leaf([-inf, -inf]).softmax(0).isnan().all()
+
+
+def test_complex_numbers_at_zero():
+    z = gs.tensor([0j, 3 + 4j], requires_grad=True)
+    (of_abs,) = grad(z.abs().sum(), z)
+    np.testing.assert_allclose(of_abs.numpy(), [0, 0.6 + 0.8j], rtol=1e-6)
+    (of_sgn,) = grad(gs.sgn(z).real.sum(), z)
+    assert of_sgn[0].item() == 0 and of_sgn.isfinite().all()
+    (of_square,) = grad((z**2).real.sum(), z)
+    np.testing.assert_allclose(of_square.numpy(), [0, 6 - 8j])
+
+
+def test_loss_with_nothing_left():
+    """All targets ignored: no weight, so a mean of nothing; the gradient of a sum is zero."""
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    target = gs.tensor([-100, -100])
+    assert math.isnan(gs.cross_entropy(x, target).item())
+    total = gs.cross_entropy(x, target, reduction="sum")
+    assert total.item() == 0 and grad(total, x)[0].tolist() == [[0, 0], [0, 0]]
+
+
+EMPTY = {  # of a tensor of shape (0, 3): value
+    "sum": (lambda x: x.sum(), 0.0),
+    "sum(0)": (lambda x: x.sum(0), [0.0] * 3),
+    "sum(1)": (lambda x: x.sum(1), []),
+    "mean": (lambda x: x.mean(), nan),
+    "prod": (lambda x: x.prod(), 1.0),
+    "prod(0)": (lambda x: x.prod(0), [1.0] * 3),
+    "amax(1)": (lambda x: x.amax(1), []),
+    "max(1)": (lambda x: x.max(1).values, []),
+    "logsumexp(0)": (lambda x: x.logsumexp(0), [-inf] * 3),
+    "softmax(1)": (lambda x: x.softmax(1), np.zeros((0, 3))),
+    "cumsum(0)": (lambda x: x.cumsum(0), np.zeros((0, 3))),
+    "cat": (lambda x: gs.cat([x, x]), np.zeros((0, 3))),
+    "stack": (lambda x: gs.stack([x, x]), np.zeros((2, 0, 3))),
+    "matmul, outer": (lambda x: x @ x.T, np.zeros((0, 0))),
+    "matmul, inner": (lambda x: x.T @ x, np.zeros((3, 3))),
+    "reshape": (lambda x: x.reshape(3, 0), np.zeros((3, 0))),
+    "index": (lambda x: x[:, [0, 2]], np.zeros((0, 2))),
+    "masked_select": (lambda x: x.masked_select(x > 0), []),
+    "flip": (lambda x: x.flip(0), np.zeros((0, 3))),
+    "split": (lambda x: x.split(1)[0], np.zeros((0, 3))),
+    "var(1)": (lambda x: x.var(1), []),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", EMPTY)
+def test_no_elements(name):
+    """The value is that of nothing, the gradient has the input's shape; nothing warns."""
+    function, expected = EMPTY[name]
+    x = leaf(np.zeros((0, 3)))
+    result = function(x)
+    np.testing.assert_array_equal(result.detach().numpy(), expected)
+    for create_graph in (False, True):
+        (found,) = grad(function(x).sum(), x, create_graph=create_graph)
+        assert found.shape == (0, 3)
+
+
+@pytest.mark.parametrize("op", ["max", "min", "amax", "amin", "argmax", "argmin"])
+def test_extremum_of_nothing(op):
+    with pytest.raises((RuntimeError, IndexError), match="no elements|non-zero size"):
+        getattr(gs.zeros(0, 3), op)()
+    with pytest.raises(IndexError, match="non-zero size"):
+        getattr(gs.zeros(0, 3), op)(0)
+
+
+NUMBERS = {  # ops along a dimension take a 0-d tensor as one of a single element
+    "sum": lambda x: x.sum(0),
+    "mean": lambda x: x.mean(-1),
+    "prod": lambda x: x.prod(0),
+    "max": lambda x: x.max(0).values,
+    "min": lambda x: x.min(-1).values,
+    "amax": lambda x: x.amax(0),
+    "logsumexp": lambda x: x.logsumexp(0),
+    "cumsum": lambda x: x.cumsum(0),
+    "index_select": lambda x: x.index_select(0, gs.tensor([0])),
+    "gather": lambda x: x.gather(0, gs.tensor(0)),
+    "masked_select": lambda x: x.masked_select(gs.tensor(True)),
+    "unsqueeze": lambda x: x.unsqueeze(0),
+    "flatten": lambda x: x.flatten(),
+    "squeeze": lambda x: x.squeeze(0),
+    "expand": lambda x: x.expand(2) / 2,
+    "index": lambda x: x[None, ..., None],
+    "flip": lambda x: x.flip(0),
+    "stack": lambda x: gs.stack([x]),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_no_dimensions(name):
+    x = leaf(1.5)
+    result = NUMBERS[name](x)
+    np.testing.assert_allclose(result.detach().numpy().sum(), 1.5)
+    (first,) = grad(result.sum(), x, create_graph=True)
+    assert first.shape == () and first.item() == 1
+
+
+def test_nothing_warns():
+    """Infinities and NaN are results here, not accidents."""
+    x = leaf([0.0, -1.0, inf, nan, 1e308])
+    with np.errstate(all="raise"):
+        for function in (gs.log, gs.sqrt, gs.reciprocal, gs.rsqrt, gs.exp, gs.tan, gs.square, gs.log1p):
+            function(x).sum().backward()
+        for other in (0.0, inf, nan):
+            (x / other).sum().backward()
+            (x**other).sum().backward()
+            (x % other).sum().backward()
+        (x.softmax(0) + x.std() + x.var() + x.logsumexp(0)).sum().backward()
