@@ -1,7 +1,8 @@
 """What stands between the brackets of ``x[...]``: which op it calls, and what the op gets.
 
 Integers, slices, None and Ellipsis select a view; a mask, an integer array or a list among them makes a copy, as in
-NumPy and PyTorch. Indices are NumPy's in every detail but one: a full integer index gives a 0-d tensor, not a number.
+NumPy and PyTorch. Indices are NumPy's in every detail but two, which are PyTorch's: a full integer index gives a 0-d
+tensor, not a number; and integers beside arrays select first, so that ``x[0, :, [1, 2]]`` is ``x[0][:, [1, 2]]``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,288 @@
+"""``x[...]`` and ``x[...] = v`` with every kind of index, against NumPy: values, views, gradients, refusals."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+SHAPE = (3, 4, 5)
+ROWS, COLUMNS = np.array([2, 0, 2]), np.array([1, 3, 1])
+MASK = np.random.default_rng(0).random(SHAPE) < 0.4
+FACE, STRIPE = MASK[:, :, 0], np.array([True, False, True])
+
+VIEWS = {
+    "int": 1,
+    "negative int": -1,
+    "NumPy int": np.int64(2),
+    "slice": slice(1, None),
+    "steps": slice(None, None, 2),
+    "backwards": slice(None, None, -1),
+    "nothing": slice(0, 0),
+    "beyond": slice(1, 99),
+    "ellipsis": ...,
+    "None": None,
+    "empty tuple": (),
+    "two ints": (1, -2),
+    "all ints": (1, 2, 3),
+    "int and slice": (slice(None), 2),
+    "slices": (slice(1), slice(None, None, 3), slice(-2, None)),
+    "ellipsis first": (..., 0),
+    "ellipsis between": (0, ..., slice(1, 3)),
+    "ellipsis of nothing": (slice(None), slice(None), ..., slice(None)),
+    "None between": (slice(None), None, 1, None),
+    "None and ellipsis": (None, ..., None),
+}
+COPIES = {
+    "array": ROWS,
+    "list": [2, 0, 2],
+    "negative": [-1, 0],
+    "matrix of indices": np.array([[0, 1], [2, 0]]),
+    "no index": np.array([], np.int64),
+    "two arrays": (ROWS, COLUMNS),
+    "three arrays": (ROWS, COLUMNS, np.array([0, 4, 0])),
+    "arrays that broadcast": (ROWS[:, None], COLUMNS),
+    "array and slice": (slice(None), COLUMNS),
+    "slice between arrays": (ROWS, slice(1, 3), COLUMNS),
+    "array after ellipsis": (..., COLUMNS),
+    "array and int": (ROWS, 1),
+    "int and array": (1, COLUMNS),
+    "slice, int, array": (slice(None), 1, COLUMNS),
+    "array and None": (ROWS, None, COLUMNS),
+    "small integers": np.array([1, 0], np.int8),
+    "mask": MASK,
+    "mask of two dimensions": FACE,
+    "mask of one": STRIPE,
+    "mask behind a slice": (slice(None), np.array([True, False, True, True])),
+    "mask and array": (STRIPE, np.array([1, 2])),
+    "mask and int": (STRIPE, 0),
+    "int and mask": (1, MASK[1]),
+    "mask of nothing": np.zeros(SHAPE, bool),
+    "True": True,
+    "list of bools": [True, False, True],
+}
+ALL = {**VIEWS, **COPIES}
+
+
+def base():
+    return np.random.default_rng(1).normal(size=SHAPE)
+
+
+def as_tensor_index(index):
+    """The same index with tensors for arrays."""
+    if isinstance(index, tuple):
+        return tuple(gs.tensor(part) if isinstance(part, np.ndarray) else part for part in index)
+    return gs.tensor(index) if isinstance(index, np.ndarray) else index
+
+
+def expected_gradient(index, weights):
+    result = np.zeros(SHAPE)
+    np.add.at(result, index, weights)
+    return result
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_get(name):
+    index, values = ALL[name], base()
+    expected = np.asarray(values[index])
+    for key in (index, as_tensor_index(index)):
+        x = gs.tensor(values, requires_grad=True)
+        y = x[key]
+        assert isinstance(y, gs.Tensor) and y.shape == expected.shape
+        np.testing.assert_array_equal(y.detach().numpy(), expected)
+        assert y._is_view() == (name in VIEWS)
+        weights = np.random.default_rng(2).normal(size=expected.shape)
+        (first,) = grad(y, x, gs.tensor(weights))
+        np.testing.assert_allclose(first.numpy(), expected_gradient(index, weights), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_get_twice_differentiable(name):
+    """The gradient's gradient: reading is linear, so the second derivative is that of the weights alone."""
+    index = ALL[name]
+    x = gs.tensor(base(), requires_grad=True)
+    shape = np.asarray(base()[index]).shape
+    w = gs.tensor(np.random.default_rng(2).normal(size=shape), requires_grad=True)
+    (first,) = grad(x[index], x, w, create_graph=True)
+    outer = np.random.default_rng(3).normal(size=SHAPE)
+    (of_weights,) = grad(first, w, gs.tensor(outer))
+    np.testing.assert_array_equal(of_weights.numpy(), outer[index])
+
+
+def kept_places(index):
+    """One where an assignment leaves the old value."""
+    result = np.ones(SHAPE)
+    result[index] = 0
+    return result
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_set_to_a_number(name):
+    index, expected = ALL[name], base()
+    expected[index] = 2.5
+    for key in (index, as_tensor_index(index)):
+        leaf = gs.tensor(base(), requires_grad=True)
+        x = leaf * 1
+        x[key] = 2.5
+        np.testing.assert_array_equal(x.detach().numpy(), expected)
+        assert x._version == 1
+        (first,) = grad(x.sum(), leaf)
+        np.testing.assert_array_equal(first.numpy(), kept_places(index))
+
+
+# Where an index names a place twice the last value wins; whose gradient that is nobody promises.
+TWICE = {"array", "list", "matrix of indices", "two arrays", "three arrays", "arrays that broadcast", "array and slice"}
+TWICE |= {"slice between arrays", "array after ellipsis", "array and int", "int and array", "slice, int, array"}
+TWICE |= {"array and None"}
+ONCE = [name for name in ALL if name not in TWICE]
+
+
+@pytest.mark.parametrize("name", ONCE)
+@pytest.mark.parametrize("kind", ["full", "broadcast", "0-d", "leading ones"])
+def test_set_to_a_tensor(name, kind):
+    index = ALL[name]
+    places = np.asarray(base()[index]).shape
+    if kind == "broadcast" and not places:
+        return
+    shape = {"full": places, "broadcast": (1, *places[1:]), "0-d": (), "leading ones": (1, 1, *places)}[kind]
+    values = np.random.default_rng(4).normal(size=shape)
+    leaf, source = gs.tensor(base(), requires_grad=True), gs.tensor(values, requires_grad=True)
+    x = leaf * 1
+    x[as_tensor_index(index)] = source
+    expected = base()
+    expected[index] = np.broadcast_to(values.reshape(shape[2:]) if kind == "leading ones" else values, places)
+    np.testing.assert_array_equal(x.detach().numpy(), expected)
+    weights = np.random.default_rng(5).normal(size=SHAPE)
+    of_base, of_source = grad(x, [leaf, source], gs.tensor(weights), create_graph=True)
+    np.testing.assert_array_equal(of_base.detach().numpy(), weights * kept_places(index))
+    written = weights[index]
+    for axis, size in enumerate(shape if kind == "broadcast" else ()):
+        written = written.sum(axis, keepdims=True) if size == 1 else written
+    written = written.sum() if kind == "0-d" else written.reshape(shape)
+    np.testing.assert_allclose(of_source.detach().numpy(), written, rtol=1e-12)
+
+
+def test_integers_select_before_arrays_do():
+    """As in PyTorch; NumPy would put the array's dimension first where a slice lies between."""
+    leaf = gs.tensor(base(), requires_grad=True)
+    x = leaf * 1
+    y = x[0, :, COLUMNS]
+    np.testing.assert_array_equal(y.detach().numpy(), base()[0][:, COLUMNS])
+    values = np.arange(8.0).reshape(4, 2)
+    x[0, :, [1, 3]] = gs.tensor(values)
+    np.testing.assert_array_equal(x.detach().numpy()[0][:, [1, 3]], values)
+    weights = np.random.default_rng(6).normal(size=(4, 3))
+    (first,) = grad(y, leaf, gs.tensor(weights))
+    expected = np.zeros(SHAPE)
+    np.add.at(expected[0], (slice(None), COLUMNS), weights)
+    np.testing.assert_allclose(first.numpy(), expected)
+
+
+def test_set_through_an_index_of_a_view():
+    """Written through two views: the base knows."""
+    leaf = gs.tensor(base(), requires_grad=True)
+    x = leaf * 1
+    x[1][:, [0, 2]] = 0.0
+    x[..., 1][0, 1:3] *= 3
+    scale = np.ones(SHAPE)
+    scale[1][:, [0, 2]] = 0
+    scale[..., 1][0, 1:3] *= 3
+    np.testing.assert_allclose(x.detach().numpy(), base() * scale)
+    np.testing.assert_array_equal(grad(x.sum(), leaf)[0].numpy(), scale)
+
+
+def test_set_takes_arrays_numbers_and_lists():
+    x = gs.zeros(2, 3)
+    x[0] = np.array([1, 2, 3])
+    x[1] = [4, 5, 6]
+    x[0, 0] = np.float32(7)
+    x[1, 1:] = True
+    assert x.tolist() == [[7, 2, 3], [4, 1, 1]]
+    assert x.dtype == gs.float32
+
+
+def test_set_casts_to_the_tensors_dtype():
+    x = gs.zeros(3, dtype=gs.int32)
+    x[:] = gs.tensor([1.9, 2.1, -3.7])
+    assert x.tolist() == [1, 2, -3]
+
+
+def test_repeated_places_add_up_in_the_gradient_and_with_accumulate():
+    x = gs.zeros(3, requires_grad=True)
+    y = x[[0, 0, 2]] * gs.tensor([1.0, 2.0, 3.0])
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 0, 3]
+    z = gs.zeros(3)
+    z.index_put_((gs.tensor([0, 0, 2]),), gs.tensor([1.0, 2.0, 3.0]), accumulate=True)
+    assert z.tolist() == [3, 0, 3]
+
+
+REFUSED = {
+    "index out of range": (3, IndexError, "index 3 is out of bounds for (axis|dimension) 0 with size 3"),
+    "below range": (-4, IndexError, "index -4 is out of bounds"),
+    "in the second dimension": ((0, 4), IndexError, "index 4 is out of bounds for (axis|dimension) 1 with size 4"),
+    "array out of range": ([0, 3], IndexError, "index 3 is out of bounds"),
+    "too many": ((0, 0, 0, 0), IndexError, "too many indices"),
+    "two ellipses": ((..., ...), IndexError, "single ellipsis"),
+    "mask of another shape": (np.ones((2, 4), bool), IndexError, "mask|boolean index|shape"),
+    "arrays that do not broadcast": (([0, 1], [0, 1, 2]), IndexError, "broadcast"),
+    "floating number": (1.5, IndexError, "valid indices"),
+    "text": ("a", IndexError, "valid indices"),
+    "floating array": (np.array([0.0]), IndexError, "integer or bool"),
+    "floating tensor": (gs.tensor([0.0]), IndexError, "integer or bool"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_index(name):
+    """The same refusal for reading and writing; a refused write changes nothing."""
+    index, error, words = REFUSED[name]
+    x = gs.tensor(base())
+    with pytest.raises(error, match=words):
+        x[index]
+    with pytest.raises(error, match=words):
+        x[index] = 1.0
+    with pytest.raises(error, match=words):
+        x[index] = gs.ones(())
+    np.testing.assert_array_equal(x.numpy(), base())
+    assert x._version == 0
+
+
+@pytest.mark.parametrize("index", [slice(0, 2), [0, 1], STRIPE, (slice(None), 1)], ids=repr)
+def test_refused_value(index):
+    x = gs.tensor(base())
+    with pytest.raises(RuntimeError, match="shape|size|broadcast"):
+        x[index] = gs.ones(7)
+    with pytest.raises(TypeError, match="can't assign a str"):
+        x[index] = "a"
+    np.testing.assert_array_equal(x.numpy(), base())
+    assert x._version == 0
+
+
+def test_leaf_is_not_written():
+    x = gs.ones(3, requires_grad=True)
+    for index in (0, slice(1), [0, 1], gs.tensor([True, False, True])):
+        with pytest.raises(RuntimeError, match="leaf"):
+            x[index] = 5.0
+    assert x.tolist() == [1, 1, 1] and x._version == 0
+
+
+def test_a_number_has_no_elements_to_name():
+    x = gs.tensor(3.0)
+    with pytest.raises(IndexError, match="too many indices|0-dim"):
+        x[0]
+    assert x[...].item() == x[()].item() == 3.0
+    assert x[None].shape == (1,)
+
+
+def test_iteration_length_membership():
+    x = gs.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    rows = list(x)
+    assert len(x) == 2 and [row.tolist() for row in rows] == [[1, 2], [3, 4]]
+    (rows[1] * 2).sum().backward()
+    assert x.grad.tolist() == [[0, 0], [2, 2]]
+    assert 3.0 in x and 5.0 not in x
+    with pytest.raises(TypeError, match="0-d"):
+        iter(gs.tensor(1.0))
+    with pytest.raises(TypeError, match="0-d"):
+        len(gs.tensor(1.0))
