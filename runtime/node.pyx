@@ -345,6 +345,9 @@ cdef void set_value(Node node, int slot, object value) noexcept:
 
 
 cdef object value_of(Node node, int slot):
+    # A node that Python made by calling __new__ has no slots.
+    if slot >= node.n_values or node.values[slot] == NULL:
+        return None
     return <object>node.values[slot]
 
 

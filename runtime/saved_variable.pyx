@@ -88,6 +88,8 @@ cdef int save_list(Node node, int value_slot, object tensors) except -1:
 cdef list unpack_list(Node node, int value_slot):
     cdef SavedList saved = value_of(node, value_slot)
     cdef TensorBase t
+    if saved is None:
+        return []
     if saved.tensors is None:
         raise freed_error(node)
     for t, version in zip(saved.tensors, saved.versions):
@@ -139,7 +141,8 @@ cdef PyObject *saved_array(Node node, int slot) except? NULL:
 
 
 cdef object saved_attribute(Node node, int slot):
-    return unpack(node, slot)
+    # A node that Python made by calling __new__ has no slots.
+    return unpack(node, slot) if slot < node.n_saved else None
 
 
 cdef object freed_error(Node node):

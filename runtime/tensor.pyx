@@ -58,6 +58,11 @@ cdef extern from "runtime/untracked.h":
 cdef PyTypeObject *tensor_type = NULL
 cdef tuple no_arguments = ()
 
+# What a tensor holds between its birth and its array. Python can call __new__ and stop there: it gets a tensor without
+# elements, as it does from PyTorch.
+cdef object no_elements = np.empty(0, np.float32)
+cdef PyObject *nothing = <PyObject *>no_elements
+
 
 def set_tensor_type(type final_type):
     """Make `final_type` the class of every new tensor. Called once, by the generated Tensor class."""
@@ -88,6 +93,7 @@ cdef TensorMeta meta_of(TensorBase t):
 
 cdef TensorBase wrap_owned(PyObject *array):
     cdef TensorBase result = <TensorBase>tensor_type.tp_new(tensor_type, no_arguments, NULL)
+    Py_DECREF_pointer(nothing)
     result.array = array
     return result
 
@@ -126,6 +132,8 @@ cdef class TensorBase:
 
     def __cinit__(self):
         GS_COUNT_TENSOR(1)
+        Py_INCREF_pointer(nothing)
+        self.array = nothing
 
     def __init__(self, *args, **kwargs):
         raise TypeError(
@@ -138,6 +146,7 @@ cdef class TensorBase:
         """Instance of a subclass of Tensor that shares the array of `data` and none of its history."""
         cdef TensorBase result = cls.__new__(cls)
         Py_INCREF_pointer(data.array)
+        Py_DECREF_pointer(nothing)
         result.array = data.array
         if requires_grad:
             result.requires_grad = True
@@ -326,7 +335,7 @@ cdef class TensorBase:
             )
         if requires_grad and self.dtype.kind not in "fc":
             raise RuntimeError(
-                f"only Tensors of floating point and complex dtype can require gradients, got a {self.dtype} tensor; "
+                f"only Tensors of floating point and complex dtype can require gradients, got dtype {self.dtype}; "
                 "convert it first, for example with .to(gradsmith.float32)"
             )
         if requires_grad:
@@ -383,8 +392,7 @@ cdef void dealloc_tensor(PyObject *self) noexcept:
         PyObject_ClearWeakRefs(self)
     if (<TensorBase>self).flags & SAVED_AS_OUTPUT:
         settle_output(self)
-    if (<TensorBase>self).array != NULL:
-        release_array((<TensorBase>self).array)
+    release_array((<TensorBase>self).array)
     if (<TensorBase>self).grad_fn != NULL:
         release_reference((<TensorBase>self).grad_fn)
     if (<TensorBase>self).base != NULL:

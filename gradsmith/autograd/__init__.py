@@ -141,6 +141,8 @@ def _as_list(tensors: Any, name: str) -> list[Any]:
 def _as_optional_list(grads: Any, count: int) -> list[Any]:
     if grads is None:
         return [None] * count
+    if not isinstance(grads, (TensorBase, list, tuple)):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(grads).__name__}")
     found = [grads] if isinstance(grads, TensorBase) else list(grads)
     if len(found) != count:
         raise RuntimeError(
