@@ -147,9 +147,7 @@ def _implicit_output(inputs: list[Labels], ellipsis: tuple[int, ...]) -> Labels:
     return (*ellipsis, *sorted(letter for letter, count in counts.items() if count == 1))
 
 
-def _explicit_output(
-    text: str, inputs: list[Labels], ellipsis: tuple[int, ...]
-) -> Labels:
+def _explicit_output(text: str, inputs: list[Labels], ellipsis: tuple[int, ...]) -> Labels:
     before, dots, after = text.partition("...")
     _check_letters(before + after, "the output")
     output: Labels = (*before, *(ellipsis if dots else ()), *after)
