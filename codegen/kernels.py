@@ -126,10 +126,14 @@ _SIMPLE_POWERS: dict[float, Callable[[Term], Term]] = {
 
 
 def _extremum(symbol: str) -> Callable[[Term, Term], Term]:
-    """NaN wins, as in NumPy: chosen when it is the left operand, left over when it is the right."""
+    """NaN wins, as in NumPy: left over when it is the left operand, chosen when it is the right.
+
+    The other way round says the same, but then the compiler does not vectorise one inside another, as in clamp.
+    """
+    opposite = {"<": ">", ">": "<"}[symbol]
 
     def build(a: Term, b: Term) -> Term:
-        return select(Term("||", (binary(symbol, a, b), binary("!=", a, a))), a, b)
+        return select(Term("||", (binary(opposite, a, b), binary("!=", b, b))), b, a)
 
     return build
 

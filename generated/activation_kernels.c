@@ -296,7 +296,7 @@ GS_CLONES static void relu_forward_f(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > 0.0f || self[i] != self[i] ? self[i] : 0.0f;
+        out[i] = self[i] < 0.0f || 0.0f != 0.0f ? 0.0f : self[i];
     }
 }
 
@@ -307,7 +307,7 @@ GS_CLONES static void relu_forward_d(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > 0.0 || self[i] != self[i] ? self[i] : 0.0;
+        out[i] = self[i] < 0.0 || 0.0 != 0.0 ? 0.0 : self[i];
     }
 }
 

@@ -820,8 +820,8 @@ GS_CLONES static void clamp_tensor_tensor_forward_f(char **args, const double *s
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float selected_1 = self[i] > min[i] || self[i] != self[i] ? self[i] : min[i];
-        out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
+        const float selected_1 = self[i] < min[i] || min[i] != min[i] ? min[i] : self[i];
+        out[i] = selected_1 > max[i] || max[i] != max[i] ? max[i] : selected_1;
     }
 }
 
@@ -834,8 +834,8 @@ GS_CLONES static void clamp_tensor_tensor_forward_d(char **args, const double *s
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double selected_1 = self[i] > min[i] || self[i] != self[i] ? self[i] : min[i];
-        out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
+        const double selected_1 = self[i] < min[i] || min[i] != min[i] ? min[i] : self[i];
+        out[i] = selected_1 > max[i] || max[i] != max[i] ? max[i] : selected_1;
     }
 }
 
@@ -859,8 +859,8 @@ GS_CLONES static void clamp_tensor_scalar_forward_f(char **args, const double *s
     const float max = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float selected_1 = self[i] > min[i] || self[i] != self[i] ? self[i] : min[i];
-        out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
+        const float selected_1 = self[i] < min[i] || min[i] != min[i] ? min[i] : self[i];
+        out[i] = selected_1 > max || max != max ? max : selected_1;
     }
 }
 
@@ -872,8 +872,8 @@ GS_CLONES static void clamp_tensor_scalar_forward_d(char **args, const double *s
     const double max = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double selected_1 = self[i] > min[i] || self[i] != self[i] ? self[i] : min[i];
-        out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
+        const double selected_1 = self[i] < min[i] || min[i] != min[i] ? min[i] : self[i];
+        out[i] = selected_1 > max || max != max ? max : selected_1;
     }
 }
 
@@ -898,8 +898,8 @@ GS_CLONES static void clamp_scalar_tensor_forward_f(char **args, const double *s
     const float min = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float selected_1 = self[i] > min || self[i] != self[i] ? self[i] : min;
-        out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
+        const float selected_1 = self[i] < min || min != min ? min : self[i];
+        out[i] = selected_1 > max[i] || max[i] != max[i] ? max[i] : selected_1;
     }
 }
 
@@ -911,8 +911,8 @@ GS_CLONES static void clamp_scalar_tensor_forward_d(char **args, const double *s
     const double min = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double selected_1 = self[i] > min || self[i] != self[i] ? self[i] : min;
-        out[i] = selected_1 < max[i] || selected_1 != selected_1 ? selected_1 : max[i];
+        const double selected_1 = self[i] < min || min != min ? min : self[i];
+        out[i] = selected_1 > max[i] || max[i] != max[i] ? max[i] : selected_1;
     }
 }
 
@@ -937,8 +937,8 @@ GS_CLONES static void clamp_scalar_scalar_forward_f(char **args, const double *s
     const float max = (float)scalars[1];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float selected_1 = self[i] > min || self[i] != self[i] ? self[i] : min;
-        out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
+        const float selected_1 = self[i] < min || min != min ? min : self[i];
+        out[i] = selected_1 > max || max != max ? max : selected_1;
     }
 }
 
@@ -950,8 +950,8 @@ GS_CLONES static void clamp_scalar_scalar_forward_d(char **args, const double *s
     const double max = (double)scalars[1];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double selected_1 = self[i] > min || self[i] != self[i] ? self[i] : min;
-        out[i] = selected_1 < max || selected_1 != selected_1 ? selected_1 : max;
+        const double selected_1 = self[i] < min || min != min ? min : self[i];
+        out[i] = selected_1 > max || max != max ? max : selected_1;
     }
 }
 

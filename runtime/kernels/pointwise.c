@@ -439,11 +439,69 @@ gs_binary(gs_ufunc ufunc, PyObject *a, PyObject *b)
     return binary_general(ufunc, a, b);
 }
 
+/* ---- small powers */
+
+/* f(g(a)), where g of nothing is a itself. */
+static PyObject *
+unary_of(gs_ufunc f, PyObject *g_of_a)
+{
+    PyObject *result = g_of_a == NULL ? NULL : gs_unary(f, g_of_a);
+    gs_array_xrelease(g_of_a);
+    return result;
+}
+
+static PyObject *
+cube(PyObject *a)
+{
+    PyObject *square = gs_unary(GS_SQUARE, a);
+    PyObject *result = square == NULL ? NULL : gs_binary(GS_MULTIPLY, square, a);
+    gs_array_xrelease(square);
+    return result;
+}
+
+/* Powers that are products, quotients or roots: NumPy's loop takes fifty times as long.  The same choice as PyTorch's.
+ * NULL without an exception when it is none of them. */
+static PyObject *
+small_power(PyObject *a, PyObject *number)
+{
+    int type = gs_type(a);
+    int is_real = type == NPY_FLOAT32 || type == NPY_FLOAT64;
+    double exponent;
+    if (PyFloat_CheckExact(number)) {
+        exponent = PyFloat_AS_DOUBLE(number);
+    } else if (PyLong_CheckExact(number)) {
+        exponent = PyLong_AsDouble(number);
+        if (exponent == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear(); /* too large for a double: not small */
+            return NULL;
+        }
+    } else {
+        return NULL;
+    }
+    if (!is_real && type != NPY_COMPLEX64 && type != NPY_COMPLEX128) {
+        return NULL;
+    }
+    return exponent == 1.0               ? gs_clone(a)
+           : exponent == 2.0             ? gs_unary(GS_SQUARE, a)
+           : exponent == 3.0             ? cube(a)
+           : exponent == -1.0            ? gs_unary(GS_RECIPROCAL, a)
+           : exponent == -2.0            ? unary_of(GS_RECIPROCAL, gs_unary(GS_SQUARE, a))
+           : exponent == 0.5 && is_real  ? gs_unary(GS_SQRT, a)
+           : exponent == -0.5 && is_real ? unary_of(GS_RECIPROCAL, gs_unary(GS_SQRT, a))
+                                         : NULL;
+}
+
 PyObject *
 gs_binary_scalar(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_first)
 {
     int type = gs_type(a);
     char element[sizeof(double)];
+    if (ufunc == GS_POWER && !number_first) {
+        PyObject *result = small_power(a, number);
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
     if (GS_LIKELY(type >= 0 && gs_is_plain(a) && gs_loops[ufunc][type].state == GS_DIRECT && ufunc != GS_POWER &&
                   store_quickly(number, type, element))) {
         const gs_loop *loop = &gs_loops[ufunc][type];
