@@ -205,6 +205,13 @@ cdef class TensorBase:
         strides = tuple([step // self.itemsize for step in (<object>self.array).strides])
         return strides if dim is None else api.size_of(strides, dim)
 
+    def storage_offset(self):
+        """Elements between the start of the memory that the tensor shares and its first element."""
+        owner = <object>self.array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        return (self.data_ptr() - <size_t>cnp.PyArray_DATA(<cnp.ndarray>owner)) // self.itemsize
+
     def data_ptr(self):
         """Address of the first element."""
         return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)

@@ -247,3 +247,10 @@ def test_a_tensor_that_repeats_elements_takes_one_value_only():
     t.fill_(4)
     t[0] = 5.0
     assert t.tolist() == [5, 5, 5]
+
+
+def test_storage_offset():
+    x = gs.zeros(3, 4)
+    assert x.storage_offset() == 0
+    assert x[1, 2:].storage_offset() == 6
+    assert x[1, 2:].view(2, 1).storage_offset() == 6
