@@ -859,28 +859,46 @@ def run_backward(list roots, list grads, bint keep_graph, bint create_graph):
 def run_backward_to(list roots, list grads, bint keep_graph, bint create_graph, list inputs):
     """Accumulate into the `.grad` of `inputs` only."""
     cdef TensorBase t
-    cdef list results = run_pruned(roots, grads, keep_graph, create_graph, inputs, True)
+    cdef list results = run_pruned(roots, grads, keep_graph, create_graph, inputs, True, True)
     for t, grad in zip(inputs, results):
         if grad is not None:
             store(t, grad, create_graph)
 
 
-def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list inputs):
+def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list inputs, bint allow_unused=True):
     """Gradients of `inputs`, None where no path leads to one; no `.grad` is touched."""
-    return run_pruned(roots, grads, keep_graph, create_graph, inputs, False)
+    return run_pruned(roots, grads, keep_graph, create_graph, inputs, False, allow_unused)
 
 
 cdef list run_pruned(
-    list roots, list grads, bint keep_graph, bint create_graph, list inputs, bint accumulate
+    list roots, list grads, bint keep_graph, bint create_graph, list inputs, bint accumulate, bint allow_unused
 ):
     cdef GraphTask task = begin(keep_graph)
     try:
         request(task, inputs, accumulate)
         discover(task, roots)
+        if not allow_unused:
+            check_reached(task, inputs)
         run(task, roots, grads, create_graph)
     finally:
         end(task)
     return task.results
+
+
+cdef int check_reached(GraphTask task, list inputs) except -1:
+    """Does a path lead to every requested input? Asked before the run, which frees what was saved."""
+    for address, captured in task.captures.items():
+        if not state_of(task, <PyObject *><size_t>address) & VISITED:
+            raise unused_input(inputs, captured[0][1])
+    return 0
+
+
+def unused_input(inputs, index):
+    """The error for an input that no root depends on."""
+    return RuntimeError(
+        f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{index}], of "
+        f"shape {list(inputs[index].shape)}. Set allow_unused=True if this is the desired behavior."
+    )
 
 
 cdef int store(TensorBase t, object grad, bint create_graph) except -1:

@@ -94,7 +94,7 @@ cdef list unpack_list(Node node, int value_slot):
         raise freed_error(node)
     for t, version in zip(saved.tensors, saved.versions):
         if version_of(t) != version:
-            raise changed_error(node, t, version)
+            raise changed_error(node, t, version, producer_of(t))
     return saved.tensors
 
 
@@ -107,13 +107,17 @@ cdef TensorBase unpack(Node node, int slot):
         When the value was freed by an earlier backward, or changed in place since it was saved.
     """
     cdef SavedVariable *saved = &node.saved[slot]
+    cdef TensorBase t
     if saved.kind == SAVED_INPUT or saved.kind == SAVED_OUTPUT:
         if version_of(<TensorBase>saved.value) != saved.version:
-            raise changed_error(node, <TensorBase>saved.value, saved.version)
+            t = <TensorBase>saved.value
+            raise changed_error(node, t, saved.version, producer_of(t))
         return <TensorBase>saved.value
     if saved.kind == SAVED_ARRAY:
         if saved.stale:
-            raise changed_error(node, revive(node, saved), saved.version)
+            raise changed_error(
+                node, revive(node, saved), saved.version, f"output {saved.output_nr} of {node.name()}"
+            )
         return revive(node, saved)
     if saved.kind == SAVED_FREED:
         raise freed_error(node)
@@ -154,10 +158,11 @@ cdef object freed_error(Node node):
     )
 
 
-cdef object changed_error(Node node, TensorBase t, unsigned int expected):
-    cdef str producer = "a leaf"
-    if t.grad_fn != NULL:
-        producer = f"output {t.output_nr} of {(<Node>t.grad_fn).name()}"
+cdef str producer_of(TensorBase t):
+    return "a leaf" if t.grad_fn == NULL else f"output {t.output_nr} of {(<Node>t.grad_fn).name()}"
+
+
+cdef object changed_error(Node node, TensorBase t, unsigned int expected, str producer):
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{t.dtype} tensor of shape {list(t.shape)}], which is {producer} and was saved by {node.name()}, "

@@ -105,7 +105,7 @@ def grad(
     grads = _root_gradients(roots, _as_optional_list(grad_outputs, len(roots)), create_graph)
     _check_inputs(wanted)
     keep_graph = create_graph if retain_graph is None else bool(retain_graph)
-    results = engine.run_grad(roots, grads, keep_graph, create_graph, wanted)
+    results = engine.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
     return tuple(_finish(results, wanted, allow_unused, materialize_grads, create_graph))
 
 
@@ -116,10 +116,7 @@ def _finish(
         if result is not None:
             continue
         if not allow_unused:
-            raise RuntimeError(
-                f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{index}], of "
-                f"shape {list(inputs[index].shape)}. Set allow_unused=True if this is the desired behavior."
-            )
+            raise engine.unused_input(inputs, index)  # a path leads to it, but no gradient came along
         if materialize:
             zeros = from_array(np.zeros(inputs[index].shape, inputs[index].dtype))
             results[index] = zeros.requires_grad_(create_graph)
