@@ -91,6 +91,7 @@ cdef class Node:
     cdef OutputSlot *outputs
 
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1
+    cdef void come_after(self, Node other) noexcept
     cdef int set_outputs(self, int n_outputs) except -1
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1
     cdef void release_saved(self) noexcept

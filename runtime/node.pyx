@@ -148,6 +148,13 @@ cdef class Node:
         next_sequence_nr += 1
         return 0
 
+    cdef void come_after(self, Node other) noexcept:
+        """Take a new number when `other`, which an edge of this new node leads to, was made after it."""
+        global next_sequence_nr
+        if self.sequence_nr < other.sequence_nr:
+            self.sequence_nr = next_sequence_nr
+            next_sequence_nr += 1
+
     cdef int set_outputs(self, int n_outputs) except -1:
         """Say that the operation has `n_outputs` outputs; one is the default."""
         cdef int i

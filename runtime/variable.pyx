@@ -84,6 +84,8 @@ cdef int collect_edge(Node node, int edge, TensorBase t) except -1:
     target = t.grad_fn
     if t.flags & IS_VIEW:
         target = current_grad_fn(t)
+        if target != NULL:      # perhaps made just now
+            node.come_after(<Node>target)
     if target == NULL:
         return collect_leaf(node, edge, t)
     Py_INCREF_pointer(target)

@@ -57,6 +57,20 @@ def test_sibling_view_sees_the_change():
     np.testing.assert_array_equal(x.grad.numpy(), [10, 10, 1, 1])
 
 
+def test_the_history_of_a_sibling_is_renewed_before_what_uses_it():
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    y = x * 1
+    a, b = y[:2], y.view(2, 2)
+    a.mul_(10)
+    first, second = b.sum(), (b * 2).sum()
+    assert first.grad_fn._sequence_nr() > b.grad_fn._sequence_nr()
+    seen = []
+    b.register_hook(lambda gradient: seen.append(gradient.numpy().copy()))
+    (first + second).backward()
+    np.testing.assert_array_equal(seen, [[[3, 3], [3, 3]]])
+    np.testing.assert_array_equal(x.grad.numpy(), [30, 30, 3, 3])
+
+
 def test_assigning_into_a_buffer_makes_it_require_grad():
     w = leaf([1.0, 2.0])
     buffer = gs.zeros(4, dtype=gs.float64)
