@@ -11,6 +11,9 @@
  *
  *     buckets[h] -> array -base-> array -base-> NULL
  *
+ * An array is kept only where one was handed out before and has not come back: a bucket counts what it is owed.
+ * Otherwise every array that NumPy made - each batch of data of a long training - would stay here for good.
+ *
  * Small and large arrays have separate limits.  When one is reached, the bucket that was used the longest ago is
  * emptied, so that sizes that are no longer needed make room for new ones.
  *
@@ -33,7 +36,8 @@ typedef struct {
     PyObject *head;
     npy_intp nbytes;
     uint64_t last_used;
-    uint32_t key; /* dimensions and type */
+    uint32_t key;  /* dimensions and type */
+    uint32_t owed; /* arrays handed out and not kept again; it may be one that came from elsewhere */
 } bucket;
 
 enum { SMALL, LARGE };
@@ -77,6 +81,45 @@ holds(const bucket *b, npy_intp nbytes, uint32_t key)
     return b->nbytes == nbytes && b->key == key;
 }
 
+static void
+empty_bucket(bucket *b)
+{
+    PyObject *array = b->head;
+    b->head = NULL;
+    while (array != NULL) {
+        PyArrayObject_fields *a = gs_fields(array);
+        PyObject *next = a->base;
+        a->base = NULL;
+        cached_bytes[class_of(b->nbytes)] -= (size_t)b->nbytes + OVERHEAD;
+        Py_DECREF(array);
+        array = next;
+    }
+}
+
+static GS_NOINLINE bucket *
+claim_bucket(bucket *first, npy_intp nbytes, uint32_t key)
+{
+    bucket *second = second_bucket(first);
+    bucket *b = first->last_used <= second->last_used ? first : second;
+    empty_bucket(b);
+    b->nbytes = nbytes;
+    b->key = key;
+    b->owed = 0;
+    b->last_used = ++clock_ticks;
+    return b;
+}
+
+static inline bucket *
+bucket_for(npy_intp nbytes, uint32_t key)
+{
+    bucket *first = first_bucket(nbytes, key);
+    if (GS_LIKELY(holds(first, nbytes, key))) {
+        return first;
+    }
+    bucket *second = second_bucket(first);
+    return holds(second, nbytes, key) ? second : claim_bucket(first, nbytes, key);
+}
+
 /* ---- taking out */
 
 /* NumPy's rule: an array with at most one dimension longer than 1 is contiguous both ways. */
@@ -90,18 +133,13 @@ contiguity(int nd, const npy_intp *dims)
     return long_dims <= 1 ? NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS : NPY_ARRAY_C_CONTIGUOUS;
 }
 
+/* NULL when there is none, and then one is owed all the same: the caller gets it from NumPy. */
 static inline PyObject *
 take(npy_intp nbytes, int nd, int type)
 {
-    uint32_t key = key_of(nd, type);
-    bucket *b = first_bucket(nbytes, key);
-    if (!holds(b, nbytes, key)) {
-        b = second_bucket(b);
-        if (!holds(b, nbytes, key)) {
-            return NULL;
-        }
-    }
+    bucket *b = bucket_for(nbytes, key_of(nd, type));
     PyObject *array = b->head;
+    b->owed += b->owed < UINT32_MAX;
     if (array == NULL) {
         return NULL;
     }
@@ -133,7 +171,7 @@ gs_array_like(PyObject *model, int type)
 {
     PyArrayObject_fields *m = gs_fields(model);
     npy_intp nbytes = gs_size(model) * gs_itemsize[type];
-    PyObject *array = take(nbytes, m->nd, type);
+    PyObject *array = nbytes > 0 ? take(nbytes, m->nd, type) : NULL;
     if (array == NULL) {
         return new_from_numpy(type, m->nd, m->dimensions);
     }
@@ -202,21 +240,6 @@ gs_is_exclusive(PyObject *a)
 
 
 static void
-empty_bucket(bucket *b)
-{
-    PyObject *array = b->head;
-    b->head = NULL;
-    while (array != NULL) {
-        PyArrayObject_fields *a = gs_fields(array);
-        PyObject *next = a->base;
-        a->base = NULL;
-        cached_bytes[class_of(b->nbytes)] -= (size_t)b->nbytes + OVERHEAD;
-        Py_DECREF(array);
-        array = next;
-    }
-}
-
-static void
 empty_oldest_bucket(int class)
 {
     bucket *oldest = NULL;
@@ -247,26 +270,15 @@ make_room(int class, size_t cost)
     return 1;
 }
 
-static GS_NOINLINE bucket *
-claim_bucket(bucket *first, npy_intp nbytes, uint32_t key)
-{
-    bucket *second = second_bucket(first);
-    bucket *b = first->last_used <= second->last_used ? first : second;
-    empty_bucket(b);
-    b->nbytes = nbytes;
-    b->key = key;
-    return b;
-}
-
+/* The bucket that is owed such an array, or NULL. */
 static inline bucket *
-bucket_for(npy_intp nbytes, uint32_t key)
+debtor(npy_intp nbytes, uint32_t key)
 {
-    bucket *first = first_bucket(nbytes, key);
-    if (GS_LIKELY(holds(first, nbytes, key))) {
-        return first;
+    bucket *b = first_bucket(nbytes, key);
+    if (!holds(b, nbytes, key)) {
+        b = second_bucket(b);
     }
-    bucket *second = second_bucket(first);
-    return holds(second, nbytes, key) ? second : claim_bucket(first, nbytes, key);
+    return holds(b, nbytes, key) && b->owed > 0 ? b : NULL;
 }
 
 void
@@ -279,14 +291,15 @@ gs_array_release(PyObject *array)
     }
     PyArrayObject_fields *a = gs_fields(array);
     npy_intp nbytes = gs_size(array) * gs_itemsize[type];
+    bucket *b = nbytes > 0 ? debtor(nbytes, key_of(a->nd, type)) : NULL;
     int class = class_of(nbytes);
     size_t cost = (size_t)nbytes + OVERHEAD;
-    if (nbytes == 0 || (GS_UNLIKELY(cached_bytes[class] + cost > limits[class]) && !make_room(class, cost))) {
+    if (b == NULL || (GS_UNLIKELY(cached_bytes[class] + cost > limits[class]) && !make_room(class, cost))) {
         Py_DECREF(array);
         return;
     }
-    bucket *b = bucket_for(nbytes, key_of(a->nd, type));
     b->last_used = ++clock_ticks;
+    b->owed--;
     a->base = b->head;
     b->head = array;
     cached_bytes[class] += cost;
