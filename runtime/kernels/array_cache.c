@@ -2,17 +2,18 @@
  *
  * Making an ndarray and its buffer costs 50 ns, taking one from a list costs 5; for large arrays fresh memory costs
  * page faults, several times the work done on it.  So gs_array_release keeps arrays that are *exclusive*
- * (gs_array_is_exclusive), of a native built-in type, with memory from NumPy's default allocator.  With one reference,
- * no base, no weak reference and no exported buffer, nobody can tell that an array was recycled.
+ * (gs_array_is_exclusive), of a native built-in type, and were made here.  With one reference, no base, no weak
+ * reference and no exported buffer, nobody can tell that an array was recycled.
+ *
+ * What NumPy made on its own account is not kept: it would come in without ever being asked for, each batch of data of
+ * a long training, and stay.  Of our own arrays there are never more than were in use at one time.  They are told apart
+ * by their memory handler, which does what NumPy's default one does under a name of its own.
  *
  * Cached arrays hang in buckets of equal (bytes, number of dimensions, type).  An array never changes these: NumPy
  * frees shape and data by size.  Shape and strides are rewritten when it is handed out.  The list is threaded through
  * the `base` field, which is NULL in every array that qualifies and is set back to NULL on the way out.
  *
  *     buckets[h] -> array -base-> array -base-> NULL
- *
- * An array is kept only where one was handed out before and has not come back: a bucket counts what it is owed.
- * Otherwise every array that NumPy made - each batch of data of a long training - would stay here for good.
  *
  * Small and large arrays have separate limits.  When one is reached, the bucket that was used the longest ago is
  * emptied, so that sizes that are no longer needed make room for new ones.
@@ -36,8 +37,7 @@ typedef struct {
     PyObject *head;
     npy_intp nbytes;
     uint64_t last_used;
-    uint32_t key;  /* dimensions and type */
-    uint32_t owed; /* arrays handed out and not kept again; it may be one that came from elsewhere */
+    uint32_t key; /* dimensions and type */
 } bucket;
 
 enum { SMALL, LARGE };
@@ -81,45 +81,6 @@ holds(const bucket *b, npy_intp nbytes, uint32_t key)
     return b->nbytes == nbytes && b->key == key;
 }
 
-static void
-empty_bucket(bucket *b)
-{
-    PyObject *array = b->head;
-    b->head = NULL;
-    while (array != NULL) {
-        PyArrayObject_fields *a = gs_fields(array);
-        PyObject *next = a->base;
-        a->base = NULL;
-        cached_bytes[class_of(b->nbytes)] -= (size_t)b->nbytes + OVERHEAD;
-        Py_DECREF(array);
-        array = next;
-    }
-}
-
-static GS_NOINLINE bucket *
-claim_bucket(bucket *first, npy_intp nbytes, uint32_t key)
-{
-    bucket *second = second_bucket(first);
-    bucket *b = first->last_used <= second->last_used ? first : second;
-    empty_bucket(b);
-    b->nbytes = nbytes;
-    b->key = key;
-    b->owed = 0;
-    b->last_used = ++clock_ticks;
-    return b;
-}
-
-static inline bucket *
-bucket_for(npy_intp nbytes, uint32_t key)
-{
-    bucket *first = first_bucket(nbytes, key);
-    if (GS_LIKELY(holds(first, nbytes, key))) {
-        return first;
-    }
-    bucket *second = second_bucket(first);
-    return holds(second, nbytes, key) ? second : claim_bucket(first, nbytes, key);
-}
-
 /* ---- taking out */
 
 /* NumPy's rule: an array with at most one dimension longer than 1 is contiguous both ways. */
@@ -133,13 +94,18 @@ contiguity(int nd, const npy_intp *dims)
     return long_dims <= 1 ? NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS : NPY_ARRAY_C_CONTIGUOUS;
 }
 
-/* NULL when there is none, and then one is owed all the same: the caller gets it from NumPy. */
 static inline PyObject *
 take(npy_intp nbytes, int nd, int type)
 {
-    bucket *b = bucket_for(nbytes, key_of(nd, type));
+    uint32_t key = key_of(nd, type);
+    bucket *b = first_bucket(nbytes, key);
+    if (!holds(b, nbytes, key)) {
+        b = second_bucket(b);
+        if (!holds(b, nbytes, key)) {
+            return NULL;
+        }
+    }
     PyObject *array = b->head;
-    b->owed += b->owed < UINT32_MAX;
     if (array == NULL) {
         return NULL;
     }
@@ -159,11 +125,32 @@ set_flags(PyArrayObject_fields *a)
     }
 }
 
+/* The default handler under our name; NULL keeps nothing. */
+static PyDataMem_Handler own_functions;
+static PyObject *own_handler;
+
+static PyObject *
+make_handler(void)
+{
+    const PyDataMem_Handler *standard = PyCapsule_GetPointer(PyDataMem_DefaultHandler, "mem_handler");
+    if (standard == NULL) {
+        return NULL;
+    }
+    own_functions = *standard;
+    strcpy(own_functions.name, "gradsmith");
+    return PyCapsule_New(&own_functions, "mem_handler", NULL);
+}
+
 static PyObject *
 new_from_numpy(int type, int nd, const npy_intp *dims)
 {
     Py_INCREF(gs_descr[type]);
-    return PyArray_NewFromDescr(&PyArray_Type, gs_descr[type], nd, (npy_intp *)dims, NULL, NULL, 0, NULL);
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, gs_descr[type], nd, (npy_intp *)dims, NULL, NULL, 0, NULL);
+    if (array != NULL && own_handler != NULL && gs_fields(array)->mem_handler == PyDataMem_DefaultHandler) {
+        Py_INCREF(own_handler);
+        Py_SETREF(gs_fields(array)->mem_handler, own_handler);
+    }
+    return array;
 }
 
 PyObject *
@@ -171,7 +158,7 @@ gs_array_like(PyObject *model, int type)
 {
     PyArrayObject_fields *m = gs_fields(model);
     npy_intp nbytes = gs_size(model) * gs_itemsize[type];
-    PyObject *array = nbytes > 0 ? take(nbytes, m->nd, type) : NULL;
+    PyObject *array = take(nbytes, m->nd, type);
     if (array == NULL) {
         return new_from_numpy(type, m->nd, m->dimensions);
     }
@@ -240,6 +227,21 @@ gs_is_exclusive(PyObject *a)
 
 
 static void
+empty_bucket(bucket *b)
+{
+    PyObject *array = b->head;
+    b->head = NULL;
+    while (array != NULL) {
+        PyArrayObject_fields *a = gs_fields(array);
+        PyObject *next = a->base;
+        a->base = NULL;
+        cached_bytes[class_of(b->nbytes)] -= (size_t)b->nbytes + OVERHEAD;
+        Py_DECREF(array);
+        array = next;
+    }
+}
+
+static void
 empty_oldest_bucket(int class)
 {
     bucket *oldest = NULL;
@@ -270,36 +272,46 @@ make_room(int class, size_t cost)
     return 1;
 }
 
-/* The bucket that is owed such an array, or NULL. */
-static inline bucket *
-debtor(npy_intp nbytes, uint32_t key)
+static GS_NOINLINE bucket *
+claim_bucket(bucket *first, npy_intp nbytes, uint32_t key)
 {
-    bucket *b = first_bucket(nbytes, key);
-    if (!holds(b, nbytes, key)) {
-        b = second_bucket(b);
+    bucket *second = second_bucket(first);
+    bucket *b = first->last_used <= second->last_used ? first : second;
+    empty_bucket(b);
+    b->nbytes = nbytes;
+    b->key = key;
+    return b;
+}
+
+static inline bucket *
+bucket_for(npy_intp nbytes, uint32_t key)
+{
+    bucket *first = first_bucket(nbytes, key);
+    if (GS_LIKELY(holds(first, nbytes, key))) {
+        return first;
     }
-    return holds(b, nbytes, key) && b->owed > 0 ? b : NULL;
+    bucket *second = second_bucket(first);
+    return holds(second, nbytes, key) ? second : claim_bucket(first, nbytes, key);
 }
 
 void
 gs_array_release(PyObject *array)
 {
     int type = gs_type(array);
-    if (type < 0 || !gs_array_is_exclusive(array) || gs_fields(array)->mem_handler != PyDataMem_DefaultHandler) {
+    if (type < 0 || !gs_array_is_exclusive(array) || gs_fields(array)->mem_handler != own_handler) {
         Py_DECREF(array);
         return;
     }
     PyArrayObject_fields *a = gs_fields(array);
     npy_intp nbytes = gs_size(array) * gs_itemsize[type];
-    bucket *b = nbytes > 0 ? debtor(nbytes, key_of(a->nd, type)) : NULL;
     int class = class_of(nbytes);
     size_t cost = (size_t)nbytes + OVERHEAD;
-    if (b == NULL || (GS_UNLIKELY(cached_bytes[class] + cost > limits[class]) && !make_room(class, cost))) {
+    if (nbytes == 0 || (GS_UNLIKELY(cached_bytes[class] + cost > limits[class]) && !make_room(class, cost))) {
         Py_DECREF(array);
         return;
     }
+    bucket *b = bucket_for(nbytes, key_of(a->nd, type));
     b->last_used = ++clock_ticks;
-    b->owed--;
     a->base = b->head;
     b->head = array;
     cached_bytes[class] += cost;
@@ -325,6 +337,8 @@ gs_cache_init(void)
     size_t share = physical_memory() / 8;
     size_t most = (size_t)4 << 30;
     limits[LARGE] = share < most ? share : most;
+    own_handler = make_handler();
+    PyErr_Clear();
 }
 
 void
