@@ -90,7 +90,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1526
+# derivatives.yaml:1535
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -146,7 +146,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1533
+# derivatives.yaml:1542
 
 cdef TensorBase op_detach(TensorBase self):
     cdef TensorBase result = share_version(self, array_of(self))
@@ -179,7 +179,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1541
+# derivatives.yaml:1550
 
 cdef TensorBase op_contiguous(TensorBase self):
     return self if is_contiguous(self) else op_clone(self)
@@ -190,14 +190,14 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1548
+# derivatives.yaml:1557
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     return self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1557
+# derivatives.yaml:1566
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     return self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
@@ -236,7 +236,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1565
+# derivatives.yaml:1574
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -295,7 +295,7 @@ def to_copy(input, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1573
+# derivatives.yaml:1582
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -355,7 +355,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1583
+# derivatives.yaml:1592
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -412,7 +412,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1591
+# derivatives.yaml:1600
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -472,7 +472,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1601
+# derivatives.yaml:1610
 
 cdef TensorBase op_real(TensorBase self):
     return op_real_part(self) if is_complex(self) else self
@@ -504,7 +504,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1608
+# derivatives.yaml:1617
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -530,7 +530,7 @@ cdef TensorBase op_real_part(TensorBase self):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1616
+# derivatives.yaml:1625
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

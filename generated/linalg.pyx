@@ -288,8 +288,52 @@ def mm(input, mat2, *, out=None):
     return give_out("mm", out, call_mm(input, mat2))
 
 
-# ---- bmm(Tensor self, Tensor mat2) -> Tensor
+# ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
 # derivatives.yaml:1459
+
+cdef class MatmulOfTransposeBackward0(Node):
+    """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, mat2
+        if self.wants(0):    # self: matmul(conj(mat2), mT(grad))
+            mat2 = unpack(self, 1)
+            give(grad_inputs, 0, op_matmul(op_conj(mat2), op_mT(grad)))
+        if self.wants(1):    # mat2: matmul(conj(self), grad)
+            self_ = unpack(self, 0)
+            give(grad_inputs, 1, op_matmul(op_conj(self_), grad))
+        return 0
+
+    cpdef str name(self):
+        return "MatmulOfTransposeBackward0"
+
+    @property
+    def _saved_self(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_mat2(self):
+        return saved_attribute(self, 1)
+
+cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
+    cdef TensorBase result = wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
+    cdef MatmulOfTransposeBackward0 node
+    if requires_grad_2(self, mat2):
+        node = MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
+        node.init(2, 2, 0)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, mat2)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, mat2)
+        set_history(result, node)
+    return result
+
+
+# ---- bmm(Tensor self, Tensor mat2) -> Tensor
+# derivatives.yaml:1468
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -370,7 +414,7 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1468
+# derivatives.yaml:1477
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -451,7 +495,7 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1477
+# derivatives.yaml:1486
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -532,7 +576,7 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1486
+# derivatives.yaml:1495
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -615,7 +659,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1496
+# derivatives.yaml:1505
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -623,16 +667,15 @@ cdef class LinearBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, weight
-        cdef object self_ndim, weight_ndim
+        cdef object weight_ndim
         if self.wants(0):    # self: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
             weight = unpack(self, 1)
-            weight_ndim = value_of(self, 1)
+            weight_ndim = value_of(self, 0)
             give(grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight))
-        if self.wants(1):    # weight: matmul(mT(grad), conj(self)) if self.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
+        if self.wants(1):    # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
             self_ = unpack(self, 0)
-            self_ndim = value_of(self, 0)
-            weight_ndim = value_of(self, 1)
-            give(grad_inputs, 1, op_matmul(op_mT(grad), op_conj(self_)) if self_ndim == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim))
+            weight_ndim = value_of(self, 0)
+            give(grad_inputs, 1, op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(grad) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim))
         if self.wants(2):    # bias: grad
             give(grad_inputs, 2, grad)
         return 0
@@ -649,29 +692,24 @@ cdef class LinearBackward0(Node):
         return saved_attribute(self, 1)
 
     @property
-    def _saved_self_ndim(self):
-        return value_of(self, 0)
-
-    @property
     def _saved_weight_ndim(self):
-        return value_of(self, 1)
+        return value_of(self, 0)
 
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     cdef TensorBase result = wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
     cdef LinearBackward0 node
     if requires_grad_3(self, weight, bias):
         node = LinearBackward0.__new__(LinearBackward0)
-        node.init(3, 2, 2)
+        node.init(3, 2, 1)
         collect_edge(node, 0, self)
         collect_edge(node, 1, weight)
         collect_edge(node, 2, bias)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
-            set_value(node, 0, ndim_of(self))
         if node.edges[0].node != NULL:
             save_input(node, 1, weight)
         if node.edges[0].node != NULL or node.edges[1].node != NULL:
-            set_value(node, 1, ndim_of(weight))
+            set_value(node, 0, ndim_of(weight))
         set_history(result, node)
     return result
 
@@ -708,14 +746,14 @@ def linear(input, weight, bias=None):
     Gradients::
 
         input: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
-        weight: matmul(mT(grad), conj(self)) if self.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
+        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
         bias: grad
     """
     return call_linear(input, weight, bias)
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1511
+# derivatives.yaml:1520
 
 cdef TensorBase op_einsum(object equation, list operands):
     return einsum_of_products(equation, operands)

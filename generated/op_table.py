@@ -4391,11 +4391,41 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Product of two matrices.",
     ),
     OpRow(
+        name="matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor",
+        base="matmul_of_transpose",
+        overload="",
+        family="linalg",
+        line=1459,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+            Argument("mat2", "Tensor", None, False),
+        ),
+        parameters=("input", "mat2"),
+        returns=("result",),
+        forms=(),
+        entries=("op_matmul_of_transpose",),
+        inputs=("self", "mat2"),
+        gradients=(("self", "matmul(conj(mat2), mT(grad))"), ("mat2", "matmul(conj(self), grad)")),
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 2)", "mat2": "real(3, 4)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="array(matmul_of_transpose_of(self, mat2))",
+        complex=True,
+        is_view=False,
+        is_composite=False,
+        nondifferentiable="",
+        doc="Product of the transpose of a matrix and another, without a view in between.",
+    ),
+    OpRow(
         name="bmm(Tensor self, Tensor mat2) -> Tensor",
         base="bmm",
         overload="",
         family="linalg",
-        line=1459,
+        line=1468,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4425,7 +4455,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1468,
+        line=1477,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4455,7 +4485,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1477,
+        line=1486,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4485,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1486,
+        line=1495,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4515,7 +4545,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1496,
+        line=1505,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4526,7 +4556,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function",),
         entries=("op_linear",),
         inputs=("self", "weight", "bias"),
-        gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul(mT(grad), conj(self)) if self.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
+        gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "weight": "real(2, 3)", "bias": "real(2)"},
@@ -4549,7 +4579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1511,
+        line=1520,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4583,7 +4613,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1526,
+        line=1535,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4612,7 +4642,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1533,
+        line=1542,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4641,7 +4671,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1541,
+        line=1550,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4670,7 +4700,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1548,
+        line=1557,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4702,7 +4732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1557,
+        line=1566,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4733,7 +4763,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1565,
+        line=1574,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4763,7 +4793,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1573,
+        line=1582,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -4794,7 +4824,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1583,
+        line=1592,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -4823,7 +4853,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1591,
+        line=1600,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -4854,7 +4884,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1601,
+        line=1610,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4883,7 +4913,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1608,
+        line=1617,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4912,7 +4942,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1616,
+        line=1625,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4941,7 +4971,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1627,
+        line=1636,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -4974,7 +5004,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1639,
+        line=1648,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5006,7 +5036,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1650,
+        line=1659,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5043,7 +5073,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1665,
+        line=1674,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5077,7 +5107,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1678,
+        line=1687,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

@@ -166,6 +166,8 @@ cdef object as_int_tuple_or_none(object value, str op, str argument, int positio
 
 
 cdef object as_float(object value, str op, str argument, int position):
+    if type(value) is float:
+        return value
     number = as_number(value, op, argument, position)
     return refuse(value, "float", op, argument, position) if type(number) is complex else float(number)
 

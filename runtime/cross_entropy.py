@@ -10,13 +10,6 @@ from typing import Any
 Tensor = Any
 
 
-def class_dim(ndim: int) -> int:
-    """The dimension of the classes."""
-    if ndim == 0:
-        raise RuntimeError("cross_entropy(): expected an input of size (C), (N, C) or (N, C, d1, ...), got a number")
-    return 0 if ndim == 1 else 1
-
-
 def soft_cross_entropy(
     self: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float
 ) -> Tensor:
@@ -34,7 +27,7 @@ def _loss_of_probabilities(
             f"cross_entropy(): probabilities must have the size of the input, {list(self.shape)}, "
             f"but have size {list(target.shape)}"
         )
-    dim = class_dim(self.ndim)
+    dim = 1 if self.ndim > 1 else 0
     if smoothing:
         target = target * (1 - smoothing) + smoothing / self.shape[dim]
     losses = -_weighted(self * target, weight, dim).sum(dim)
@@ -44,7 +37,7 @@ def _loss_of_probabilities(
 def _loss_of_smoothed_classes(
     self: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float
 ) -> Tensor:
-    dim = class_dim(self.ndim)
+    dim = 1 if self.ndim > 1 else 0
     _check_classes(self, target, dim, ignore)
     ignored = target == ignore
     classes = target.masked_fill(ignored, 0).unsqueeze(dim)

@@ -311,9 +311,10 @@ cdef int run(GraphTask task, list roots, list grads, bint create_graph) except -
     """Send `grads` into the graph at `roots`, tensors, and work the queue off."""
     cdef bint previous = swap_grad_mode(create_graph)
     cdef int countdown = SIGNAL_INTERVAL
+    cdef Py_ssize_t i
     try:
-        for root, grad in zip(roots, grads):
-            enter(task, root, grad)
+        for i in range(len(roots)):
+            enter(task, roots[i], grads[i])
         while task.heap_count:
             evaluate(task, pop(task))
             countdown -= 1

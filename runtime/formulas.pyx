@@ -413,7 +413,7 @@ cpdef object nll_backward_weight(
     object gradient, object self, object target, object weight, object ignore, object reduction
 ):
     """Gradient of the class weights; those of a mean also divide it."""
-    dim = cross_entropy.class_dim(self.ndim)
+    dim = class_dim(self.ndim)
     ignored = target == ignore
     classes = target.masked_fill(ignored, 0)
     losses = -self.gather(dim, classes.unsqueeze(dim)).squeeze(dim).masked_fill(ignored, 0)
@@ -434,7 +434,10 @@ cpdef object mse_scale(object reduction, object shape, object target_shape):
 
 
 cpdef object class_dim(object ndim):
-    return cross_entropy.class_dim(ndim)
+    """The dimension of the classes."""
+    if ndim == 0:
+        raise RuntimeError("cross_entropy(): expected an input of size (C), (N, C) or (N, C, d1, ...), got a number")
+    return 0 if ndim == 1 else 1
 
 
 cpdef object has_class_indices(object target, object label_smoothing):

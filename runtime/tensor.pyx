@@ -222,11 +222,11 @@ cdef class TensorBase:
 
     def is_floating_point(self):
         """True for a real floating dtype."""
-        return self.dtype.kind == "f"
+        return cnp.PyArray_ISFLOAT(<cnp.ndarray>self.array)
 
     def is_complex(self):
         """True for a complex dtype."""
-        return self.dtype.kind == "c"
+        return cnp.PyArray_ISCOMPLEX(<cnp.ndarray>self.array)
 
     def numpy(self, *, force=False):
         """The array, sharing memory.

@@ -1,4 +1,5 @@
 cpdef object matmul_of(object a, object b)
+cpdef object matmul_of_transpose_of(object a, object b)
 cpdef object mm_of(object a, object b)
 cpdef object bmm_of(object a, object b)
 cpdef object mv_of(object a, object b)

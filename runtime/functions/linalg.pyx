@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport MULTIPLY, binary, linear, matmul
+from gradsmith.runtime.array cimport MULTIPLY, binary, linear, matmul, matmul_transposed
 from gradsmith.runtime.functions.ownership cimport take
 from gradsmith.runtime.functions.shapes cimport unsqueeze_of
 
@@ -31,6 +31,13 @@ cpdef object matmul_of(object a, object b):
     else:
         check_matmul(a, b)
     return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
+cpdef object matmul_of_transpose_of(object a, object b):
+    check_types("matmul", a, b)
+    if cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2 or cnp.PyArray_DIM(a, 0) != cnp.PyArray_DIM(b, 0):
+        raise RuntimeError(f"matmul_of_transpose(): matrices with as many rows are expected, but got sizes {sizes(a, b)}")
+    return take(matmul_transposed(<PyObject *>a, True, <PyObject *>b, False))
 
 
 cdef int check_inner(str op, object a, object b) except -1:
@@ -117,6 +124,15 @@ cpdef object linear_of(object x, object weight, object bias):
     return take(linear(<PyObject *>x, <PyObject *>weight, NULL if bias is None else <PyObject *>bias))
 
 
+cdef bint fits_as_bias(object bias, object weight) noexcept:
+    """A number, or for a weight of two dimensions also one element for each of its rows or for all."""
+    if cnp.PyArray_NDIM(bias) == 0:
+        return True
+    if cnp.PyArray_NDIM(bias) > 1 or cnp.PyArray_NDIM(weight) == 1:
+        return False
+    return cnp.PyArray_DIM(bias, 0) in (1, cnp.PyArray_DIM(weight, 0))
+
+
 cdef int check_linear(object x, object weight, object bias) except -1:
     cdef int ndim = cnp.PyArray_NDIM(weight)
     check_types("linear", x, weight)
@@ -132,7 +148,7 @@ cdef int check_linear(object x, object weight, object bias) except -1:
     if bias is None:
         return 0
     check_types("linear", x, bias)
-    if cnp.PyArray_NDIM(bias) > ndim - 1 or (ndim == 2 and bias.ndim and bias.shape[0] not in (1, weight.shape[0])):
+    if not fits_as_bias(bias, weight):
         raise RuntimeError(
             f"linear(): a bias of size {list(bias.shape)} does not fit a weight of size {list(weight.shape)}"
         )

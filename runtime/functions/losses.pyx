@@ -254,9 +254,15 @@ cdef int read_blocks(
 
 
 cdef int check_target(tuple shape, object target) except -1:
-    expected = () if len(shape) == 1 else (shape[0], *shape[2:])
-    if target.shape == expected:
+    """The target has the input's shape without the dimension of the classes."""
+    cdef Py_ssize_t at, ndim = len(shape)
+    cdef bint fits = cnp.PyArray_NDIM(target) == ndim - 1
+    for at in range(ndim - 1):
+        # Dimension 0 is the batch, and stays; of the rest the first is that of the classes.
+        fits = fits and cnp.PyArray_DIM(target, at) == <Py_ssize_t>shape[at + 1 if at else 0]
+    if fits:
         return 0
+    expected = () if ndim == 1 else (shape[0], *shape[2:])
     raise ValueError(
         f"nll_loss(): an input of size {list(shape)} wants a target of size {list(expected)}, "
         f"but it has size {list(target.shape)}"

@@ -284,7 +284,7 @@ cpdef object log_softmax_of(object a, Py_ssize_t dim, object dtype):
 
 
 cdef int check_alike(str op, object grad, object output) except -1:
-    if grad.shape == output.shape and cnp.PyArray_TYPE(grad) == cnp.PyArray_TYPE(output):
+    if cnp.PyArray_SAMESHAPE(grad, output) and cnp.PyArray_TYPE(grad) == cnp.PyArray_TYPE(output):
         return 0
     raise RuntimeError(
         f"{op}(): the gradient ({grad.dtype}, size {list(grad.shape)}) and the result it belongs to ({output.dtype}, "
