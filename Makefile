@@ -21,7 +21,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug test check demo bench docs clean distclean help
+.PHONY: all venv generate check-generated build debug test check demo bench bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -54,6 +54,9 @@ demo: build           ## train a network on handwritten digits
 
 bench: build          ## speed, as ratios to NumPy (and to PyTorch when it is installed)
 	@$(RUN) benchmarks/speed.py $(ARGS)
+
+bench-edit: build     ## seconds from editing an entry to importing the result
+	@$(RUN) benchmarks/edit.py $(ARGS)
 
 docs: build           ## write the pages that are made from the op table, run the examples in all of them
 	@$(RUN) docs/update.py

@@ -174,14 +174,9 @@ def readme_table(table: model.Table) -> str:
     lines = ["", "| family | ops |", "| --- | --- |"]
     for family in table.families:
         ops = (op for op in table.of_family(family) if op.forms or op.operators)
-        names = dict.fromkeys(op.base for op in ops if not is_internal(op.base))
+        names = dict.fromkeys(op.base for op in ops if "internal" not in op.forms and op.forms)
         lines.append(f"| {family} | {code_list(names)} |")
     return "\n".join([*lines, ""])
-
-
-def is_internal(base: str) -> bool:
-    """Is this an op that only formulas and indexing call."""
-    return base.endswith("_backward") or base.startswith(("basic_", "geometry_"))
 
 
 def spliced(text: str, name: str, make: Callable[[], str]) -> str:
