@@ -12,11 +12,6 @@ Note [Scratch in nodes]
 Buffers and marks live in the node itself, valid while `Node.task` is the number of the run. A run that meets a node
 claimed by another run that is still active (a backward inside a hook, or in another thread while a kernel runs
 without the GIL) keeps its own scratch for that node in `foreign`.
-
-Note [Who owns a gradient]
-A gradient that only the engine holds may be overwritten: by a pointwise node, by the addition in a buffer, by a leaf
-that makes it its `.grad`. Whoever else keeps one (a hook's argument, a capture) holds a reference, and that is what
-forbids it.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
@@ -24,12 +19,19 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 cimport numpy as cnp
-from numpy cimport npy_intp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
-from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, full_array, is_exclusive, sum_to
+from gradsmith.runtime.array cimport full_array
 from gradsmith.runtime.debug cimport GS_CHECK
-from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.hook_calls cimport (
+    apply_with_post_hooks,
+    run_post_accumulate_hooks,
+    run_pre_hooks,
+    run_tensor_hooks,
+)
+from gradsmith.runtime.input_buffer cimport add_into, add_tensors
+from gradsmith.runtime.input_metadata cimport fits, made_to_fit, same_kind
 from gradsmith.runtime.node cimport (
     Edge,
     InputMetadata,
@@ -37,23 +39,15 @@ from gradsmith.runtime.node cimport (
     NODE_LEAF,
     Node,
     NodeMeta,
-    metadata_dtype,
     metadata_of,
-    metadata_shape,
-    metadata_shape_tuple,
     set_metadata,
 )
-from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, is_tensor, meta_of, wrap, wrap_owned
+from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta, is_tensor, wrap_owned
 from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad, set_backward_of_scalar
-
-import numpy as np
-
-from gradsmith.runtime import upcalls
 
 cnp.import_array()
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
@@ -170,50 +164,6 @@ cdef int add_to_foreign(ForeignScratch foreign, uint32_t input_nr, PyObject *gra
     found = foreign.grads[input_nr]
     foreign.grads[input_nr] = value if found is None else add_tensors(found, value)
     return 0
-
-
-cdef int add_into(PyObject **slot, PyObject *grad) except -1:
-    """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
-    cdef TensorBase total
-    if not grad_enabled():
-        if is_owned(slot[0]):
-            return add_arrays(slot[0], grad)
-        if is_owned(grad):
-            slot[0], grad = grad, slot[0]
-            return add_arrays(slot[0], grad)
-    try:
-        total = add_tensors(<TensorBase>slot[0], <TensorBase>grad)
-    finally:
-        Py_DECREF_pointer(grad)
-    Py_INCREF(total)
-    Py_DECREF_pointer(slot[0])
-    slot[0] = <PyObject *>total
-    return 0
-
-
-cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
-    cdef PyObject *array = (<TensorBase>grad).array
-    Py_INCREF_pointer(array)
-    try:
-        accumulate_arrays(&(<TensorBase>owned).array, array)
-    finally:
-        Py_DECREF_pointer(grad)
-    return 0
-
-
-cdef bint is_owned(PyObject *grad) noexcept:
-    return (
-        Py_REFCNT(grad) == 1
-        and not (<TensorBase>grad).flags
-        and (<TensorBase>grad).base == NULL
-        and is_exclusive((<TensorBase>grad).array)
-    )
-
-
-cdef TensorBase add_tensors(TensorBase a, TensorBase b):
-    if grad_enabled():
-        return upcalls.add(a, b)
-    return wrap_owned(binary(ADD, a.array, b.array))
 
 
 cdef int take_buffers(GraphTask task, PyObject *node, PyObject **grads) except -1:
@@ -531,214 +481,6 @@ cdef bint is_observed(PyObject *accumulator) noexcept:
     """Does somebody see the sum of a leaf's gradients before it is stored?"""
     cdef PyObject *leaf = (<Node>accumulator).saved[0].value
     return (<TensorBase>leaf).flags & HAS_HOOKS or (<Node>accumulator).meta is not None
-
-
-# ---- what a gradient must look like
-
-cdef bint fits(InputMetadata *metadata, PyObject *grad) noexcept:
-    """Same dtype and shape as the value it is the gradient of."""
-    cdef PyObject *array = (<TensorBase>grad).array
-    if metadata.type_number < 0:
-        return True
-    if cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
-        return False
-    if cnp.PyArray_NDIM(<cnp.ndarray>array) != metadata.ndim:
-        return False
-    return same_dims(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), metadata.ndim)
-
-
-cdef bint same_kind(PyObject *a, PyObject *b) noexcept:
-    """Same dtype and shape."""
-    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>a)
-    if cnp.PyArray_TYPE(<cnp.ndarray>a) != cnp.PyArray_TYPE(<cnp.ndarray>b) or ndim != cnp.PyArray_NDIM(<cnp.ndarray>b):
-        return False
-    return same_dims(cnp.PyArray_DIMS(<cnp.ndarray>a), cnp.PyArray_DIMS(<cnp.ndarray>b), ndim)
-
-
-cdef inline bint same_dims(const cnp.npy_intp *a, const cnp.npy_intp *b, int ndim) noexcept:
-    # Too short for a call of memcmp to pay.
-    cdef int i
-    for i in range(ndim):
-        if a[i] != b[i]:
-            return False
-    return True
-
-
-cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
-    """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
-    cdef TensorBase value = <TensorBase>grad
-    Py_DECREF_pointer(grad)
-    if not grad_enabled() and only_broadcast(metadata, value.array):
-        value = wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
-        Py_INCREF(value)
-        return <PyObject *>value
-    value = match_shape(node, edge, metadata, value)
-    value = match_dtype(metadata, value)
-    Py_INCREF(value)
-    return <PyObject *>value
-
-
-cdef bint only_broadcast(InputMetadata *metadata, PyObject *array) noexcept:
-    """Right dtype, and of a shape that the expected one could have been broadcast to."""
-    cdef npy_intp *expected = metadata_shape(metadata)
-    cdef npy_intp *found = cnp.PyArray_DIMS(<cnp.ndarray>array)
-    cdef int extra = cnp.PyArray_NDIM(<cnp.ndarray>array) - metadata.ndim
-    cdef int i
-    if extra < 0 or cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
-        return False
-    for i in range(metadata.ndim):
-        if expected[i] != 1 and expected[i] != found[extra + i]:
-            return False
-    return True
-
-
-cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, TensorBase value):
-    cdef tuple shape = metadata_shape_tuple(metadata)
-    if value.shape == shape:
-        return value
-    if not is_expandable(shape, value.shape):
-        raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {edge} - got {list(value.shape)} "
-            f"but expected shape compatible with {list(shape)}"
-        )
-    if grad_enabled():
-        return upcalls.sum_to(value, shape)
-    return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
-
-
-cdef bint is_expandable(tuple shape, tuple expanded):
-    """Could `shape` have been broadcast to `expanded`?"""
-    if len(shape) > len(expanded):
-        return False
-    return all([n in (1, m) for n, m in zip(reversed(shape), reversed(expanded))])
-
-
-cdef TensorBase match_dtype(InputMetadata *metadata, TensorBase value):
-    """A real input takes the real part of a complex gradient: that is its gradient in conjugate Wirtinger calculus."""
-    cdef object dtype = metadata_dtype(metadata)
-    if value.dtype == dtype:
-        return value
-    if grad_enabled():
-        if value.dtype.kind == "c" and dtype.kind != "c":
-            value = upcalls.real(value)
-        return upcalls.to(value, dtype)
-    array = <object>value.array
-    return wrap((array.real if array.dtype.kind == "c" and dtype.kind != "c" else array).astype(dtype))
-
-
-# ---- hooks
-
-cdef int run_tensor_hooks(Node node, PyObject **grads) except -1:
-    """Hooks of the tensors whose gradients come in here, then retained gradients, which see what the hooks made."""
-    cdef NodeMeta meta
-    if node.flags & NODE_LEAF:
-        run_leaf_hooks(leaf_of(<PyObject *>node), grads)
-    if node.meta is None:
-        return 0
-    meta = <NodeMeta>node.meta
-    for output_nr, table in meta.tensor_hooks:
-        if grads[<int>output_nr] != NULL:
-            run_hooks(table, &grads[<int>output_nr])
-    for output_nr, reference in meta.retained:
-        tensor = reference()
-        if tensor is not None and grads[<int>output_nr] != NULL:
-            retain(tensor, <TensorBase>grads[<int>output_nr])
-    return 0
-
-
-cdef int run_leaf_hooks(TensorBase leaf, PyObject **grads) except -1:
-    if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).hooks and grads[0] != NULL:
-        run_hooks((<TensorMeta>leaf.meta).hooks, &grads[0])
-    return 0
-
-
-cdef int run_hooks(object table, PyObject **slot) except -1:
-    """Call every hook with the gradient; what one returns is what the next one sees."""
-    cdef TensorBase before, after
-    for hook in list(table.values()):
-        before = <TensorBase>slot[0]
-        result = hook(before)
-        if result is None:
-            continue
-        check_hook_result(hook, before, result)
-        after = result
-        Py_INCREF(after)
-        slot[0] = <PyObject *>after
-        Py_DECREF(before)
-    return 0
-
-
-cdef int check_hook_result(object hook, TensorBase before, object result) except -1:
-    name = getattr(hook, "__name__", type(hook).__name__)
-    if not isinstance(result, TensorBase):
-        raise TypeError(f"hook '{name}' returned {type(result).__name__} (expected Tensor or None)")
-    if result.shape != before.shape:
-        raise RuntimeError(
-            f"hook '{name}' has changed the size of value: got {list(result.shape)}, expected {list(before.shape)}"
-        )
-    if result.dtype != before.dtype:
-        raise RuntimeError(f"hook '{name}' has changed the type of value: got {result.dtype}, expected {before.dtype}")
-    return 0
-
-
-cdef int retain(TensorBase t, TensorBase grad) except -1:
-    meta = meta_of(t)
-    if meta.grad is None:
-        meta.grad = grad if grad_enabled() else wrap((<object>grad.array).copy())
-    else:
-        meta.grad = add_tensors(meta.grad, grad)
-    return 0
-
-
-cdef int run_post_accumulate_hooks(TensorBase leaf) except -1:
-    if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).post_accumulate_hooks:
-        for hook in list((<TensorMeta>leaf.meta).post_accumulate_hooks.values()):
-            hook(leaf)
-    return 0
-
-
-cdef tuple as_tuple(PyObject **slots, int count):
-    return tuple([None if slots[i] == NULL else <object>slots[i] for i in range(count)])
-
-
-cdef int replace_all(str what, Node node, object values, PyObject **slots, int count) except -1:
-    """Store what a node hook returned."""
-    cdef int i
-    if isinstance(values, TensorBase):
-        values = (values,)
-    if len(values) != count:
-        raise RuntimeError(f"{what} of {node.name()} returned {len(values)} gradients, expected {count}")
-    for i in range(count):
-        value = values[i]
-        if value is not None and not isinstance(value, TensorBase):
-            raise TypeError(f"{what} of {node.name()} returned {type(value).__name__} at index {i}, expected Tensor or None")
-    for i in range(count):
-        value = values[i]
-        Py_XDECREF_pointer(slots[i])
-        slots[i] = NULL
-        if value is not None:
-            Py_INCREF(value)
-            slots[i] = <PyObject *>value
-    return 0
-
-
-cdef int run_pre_hooks(Node node, PyObject **grads) except -1:
-    for hook in list((<NodeMeta>node.meta).pre_hooks.values()):
-        result = hook(as_tuple(grads, node.n_outputs))
-        if result is not None:
-            replace_all("prehook", node, result, grads, node.n_outputs)
-    return 0
-
-
-cdef int apply_with_post_hooks(Node node, PyObject **grads, PyObject **results) except -1:
-    # The hooks see the incoming gradients, so that `apply` must not overwrite them: hold them meanwhile.
-    incoming = as_tuple(grads, node.n_outputs)
-    node.apply(grads, results)
-    for hook in list((<NodeMeta>node.meta).post_hooks.values()):
-        result = hook(as_tuple(results, node.n_edges), incoming)
-        if result is not None:
-            replace_all("hook", node, result, results, node.n_edges)
-    return 0
 
 
 # ---- pruned runs

@@ -2,8 +2,9 @@
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport FusedKernel, fused, is_exclusive
+from gradsmith.runtime.array cimport FusedKernel, fused
 from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.input_buffer cimport is_owned
 from gradsmith.runtime.node cimport Node, value_of
 from gradsmith.runtime.saved_variable cimport saved_array
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, wrap_owned
@@ -13,7 +14,6 @@ import numpy as np
 cnp.import_array()
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
@@ -93,17 +93,6 @@ cdef bint apply_one(
     Py_INCREF(result)
     grad_input[0] = <PyObject *>result
     return True
-
-
-cdef bint is_owned(PyObject *grad) noexcept:
-    """True when only the engine holds the gradient, so that nobody can see it change."""
-    return (
-        Py_REFCNT(grad) == 1
-        and (<TensorBase>grad).base == NULL
-        and not (<TensorBase>grad).flags
-        and (<TensorBase>grad).meta is None
-        and is_exclusive((<TensorBase>grad).array)
-    )
 
 
 cdef bint read_scalars(const FusedKernel *kernel, object scalars, double *numbers) except -1:

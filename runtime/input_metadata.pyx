@@ -1,0 +1,80 @@
+"""What a gradient must look like: shape and dtype of the value it is the gradient of.
+
+A formula gives the gradient of the *result's* shape and of whatever dtype its operands make. Broadcasting and promotion
+are undone here, once for all ops.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.array cimport sum_to
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport InputMetadata, Node, metadata_dtype, metadata_shape, metadata_shape_tuple
+from gradsmith.runtime.tensor cimport TensorBase, wrap, wrap_owned
+
+from gradsmith.runtime import upcalls
+
+cdef extern from "Python.h":
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
+    """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
+    cdef TensorBase value = <TensorBase>grad
+    Py_DECREF_pointer(grad)
+    if not grad_enabled() and only_broadcast(metadata, value.array):
+        value = wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
+        Py_INCREF(value)
+        return <PyObject *>value
+    value = match_shape(node, edge, metadata, value)
+    value = match_dtype(metadata, value)
+    Py_INCREF(value)
+    return <PyObject *>value
+
+
+cdef bint only_broadcast(InputMetadata *metadata, PyObject *array) noexcept:
+    """Right dtype, and of a shape that the expected one could have been broadcast to."""
+    cdef npy_intp *expected = metadata_shape(metadata)
+    cdef npy_intp *found = cnp.PyArray_DIMS(<cnp.ndarray>array)
+    cdef int extra = cnp.PyArray_NDIM(<cnp.ndarray>array) - metadata.ndim
+    cdef int i
+    if extra < 0 or cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
+        return False
+    for i in range(metadata.ndim):
+        if expected[i] != 1 and expected[i] != found[extra + i]:
+            return False
+    return True
+
+
+cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, TensorBase value):
+    cdef tuple shape = metadata_shape_tuple(metadata)
+    if value.shape == shape:
+        return value
+    if not is_expandable(shape, value.shape):
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {edge} - got {list(value.shape)} "
+            f"but expected shape compatible with {list(shape)}"
+        )
+    if grad_enabled():
+        return upcalls.sum_to(value, shape)
+    return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
+
+
+cdef bint is_expandable(tuple shape, tuple expanded):
+    """Could `shape` have been broadcast to `expanded`?"""
+    if len(shape) > len(expanded):
+        return False
+    return all([n in (1, m) for n, m in zip(reversed(shape), reversed(expanded))])
+
+
+cdef TensorBase match_dtype(InputMetadata *metadata, TensorBase value):
+    """A real input takes the real part of a complex gradient: that is its gradient in conjugate Wirtinger calculus."""
+    cdef object dtype = metadata_dtype(metadata)
+    if value.dtype == dtype:
+        return value
+    if grad_enabled():
+        if value.dtype.kind == "c" and dtype.kind != "c":
+            value = upcalls.real(value)
+        return upcalls.to(value, dtype)
+    array = <object>value.array
+    return wrap((array.real if array.dtype.kind == "c" and dtype.kind != "c" else array).astype(dtype))
