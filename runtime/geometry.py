@@ -23,7 +23,7 @@ class Geometry(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     offset: int  # of the view's first element from the base's first
-    dtype: np.dtype  # of the base, or of its parts
+    dtype: np.dtype[Any]  # of the base, or of its parts
     in_parts: bool  # a real view of a complex base: the base is described with a last dimension (real, imaginary)
 
 
@@ -56,14 +56,14 @@ def _extent(geometry: Geometry) -> tuple[int, int]:
     return low, high + geometry.dtype.itemsize
 
 
-def scratch(geometry: Geometry, dtype: np.dtype | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Fresh zeros laid out like the base, and the view's place in them."""
     low, high = _extent(geometry)
     buffer = np.zeros(high - low, np.uint8)
-    base = np.ndarray(geometry.base_shape, geometry.dtype, buffer, -low, geometry.base_strides)
+    base: NDArray[Any] = np.ndarray(geometry.base_shape, geometry.dtype, buffer, -low, geometry.base_strides)
     if 0 in geometry.shape:
         return base, np.zeros(geometry.shape, geometry.dtype)
-    view = np.ndarray(geometry.shape, geometry.dtype, buffer, geometry.offset - low, geometry.strides)
+    view: NDArray[Any] = np.ndarray(geometry.shape, geometry.dtype, buffer, geometry.offset - low, geometry.strides)
     return base, view
 
 

@@ -99,7 +99,7 @@ def _convert(part: Any) -> tuple[Any, bool]:
     )
 
 
-def _convert_array(array: np.ndarray) -> tuple[Any, bool]:
+def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
     if array.dtype.kind not in "iub":
         raise IndexError(f"tensors used as indices must be of an integer or bool dtype, got {array.dtype}")
     if array.ndim == 0 and array.dtype.kind != "b":

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def item(array: np.ndarray) -> Any:
+def item(array: np.ndarray[Any, Any]) -> Any:
     """The only element of `array` as a Python number."""
     if array.size != 1:
         raise RuntimeError(
@@ -16,7 +16,7 @@ def item(array: np.ndarray) -> Any:
     return array.item()
 
 
-def truth(array: np.ndarray) -> bool:
+def truth(array: np.ndarray[Any, Any]) -> bool:
     """Truth of a one-element array."""
     if array.size != 1:
         values = "no values" if array.size == 0 else "more than one value"
@@ -27,7 +27,7 @@ def truth(array: np.ndarray) -> bool:
     return bool(array.item())
 
 
-def index(array: np.ndarray) -> int:
+def index(array: np.ndarray[Any, Any]) -> int:
     """A one-element integer array as an index."""
     if array.size != 1 or array.dtype.kind not in "iub":
         raise TypeError(
@@ -76,7 +76,7 @@ def reduce(tensor: Any) -> tuple[Any, ...]:
     return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad)
 
 
-def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool) -> Any:
+def _rebuild(cls: Any, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
     from gradsmith.runtime.tensor import from_array
 
     return cls._make_subclass(from_array(array), requires_grad)
