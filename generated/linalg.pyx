@@ -52,6 +52,7 @@ from gradsmith.runtime.array cimport (
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
@@ -59,11 +60,8 @@ from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_
 from gradsmith.runtime.variable cimport (
     as_view,
     as_view_list,
-    check_inplace,
     collect_edge,
     collect_edge_list,
-    finish_inplace,
-    original_of,
     requires_grad_1,
     requires_grad_2,
     requires_grad_3,
@@ -71,7 +69,6 @@ from gradsmith.runtime.variable cimport (
     set_history,
     set_history_list,
     share_version,
-    write_inplace,
 )
 
 from gradsmith.generated.arithmetic cimport (

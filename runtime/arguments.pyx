@@ -5,8 +5,9 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
+from gradsmith.runtime.inplace cimport check_result_dtype, write_out
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
-from gradsmith.runtime.variable cimport check_result_dtype, requires_grad_1, write_out
+from gradsmith.runtime.variable cimport requires_grad_1
 
 import operator
 

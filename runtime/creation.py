@@ -370,7 +370,7 @@ def _in_dtype(array: Array, dtype: DTypeLike | None, out: Tensor | None, op: str
 def made(array: Array, requires_grad: bool, op: str = "", out: Tensor | None = None) -> Tensor:
     """The tensor around a new array, or `out` with its values."""
     if out is not None:
-        from gradsmith.runtime.variable import store
+        from gradsmith.runtime.inplace import store
 
         result = store(op, out, array)
     else:

@@ -42,13 +42,8 @@ cdef TensorBase as_view(TensorBase base, object array)
 cdef list as_view_list(TensorBase base, object arrays)
 cdef TensorBase share_version(TensorBase source, object array)              # detach: the counter is shared, the history is not
 
-# ---- in-place and out= forms
-cdef int check_inplace(str op, TensorBase self) except -1
-cdef TensorBase original_of(TensorBase self)
-cdef int finish_inplace(TensorBase self, Node node) except -1
-cdef int write_inplace(str op, TensorBase self, object array) except -1
-cdef int check_result_dtype(str op, object found, object target) except -1  # no category is lost by the cast
-cdef object write_out(str op, object out, object array)
+# ---- the array
+cdef int replace_array(TensorBase t, object array) except -1    # settles what was saved of the old one
 
 # ---- the engine, a layer above, gives its short way for ``loss.backward()``
 ctypedef bint (*scalar_backward)(TensorBase root, bint keep_graph) except -1

@@ -1,0 +1,167 @@
+"""In-place and ``out=`` forms: what may be written, the value before, the history after.
+
+See variable.pyx, Note [In-place on a view].
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.copy_slices cimport make_copy_slices
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.node cimport Node, set_metadata
+from gradsmith.runtime.tensor cimport (
+    IS_VIEW,
+    REQUIRES_GRAD,
+    TensorBase,
+    VIEW_MULTI_OUTPUT,
+    VIEW_NO_GRAD,
+    bump_version,
+    wrap,
+)
+from gradsmith.runtime.variable cimport current_grad_fn, replace_array, requires_grad, requires_grad_1, set_grad_fn
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+
+
+cdef int check_inplace(str op, TensorBase self) except -1:
+    """Refuse a write that the graph cannot express; the tensor is untouched."""
+    if not (<object>self.array).flags.writeable:
+        raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
+    if repeats_elements(self.array) and op not in WRITES_ONE_VALUE:
+        raise RuntimeError(
+            f"{op}: unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            f"location (shape {list(self.shape)}, strides {list(self.stride())}). clone() the tensor before the write."
+        )
+    if not self.flags & (REQUIRES_GRAD | IS_VIEW) or not grad_enabled() or not requires_grad(self):
+        return 0
+    if self.flags & IS_VIEW:
+        return check_inplace_view(op, self)
+    if self.grad_fn == NULL:
+        raise RuntimeError(
+            f"a leaf Variable that requires grad is being used in an in-place operation: {op}. "
+            "Write under gradsmith.no_grad(), or to a clone()."
+        )
+    return 0
+
+
+# One value for all elements can be written through a tensor that shows an element several times.
+cdef frozenset WRITES_ONE_VALUE = frozenset(("fill_", "zero_"))
+
+
+cdef bint repeats_elements(PyObject *array) noexcept:
+    """Does the array step nowhere along a dimension, as after an expand?"""
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>array)):
+        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) == 0 and cnp.PyArray_DIM(<cnp.ndarray>array, i) > 1:
+            return True
+    return False
+
+
+cdef int check_inplace_view(str op, TensorBase self) except -1:
+    cdef TensorBase base = <TensorBase>self.base
+    if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
+        raise RuntimeError(
+            f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
+            "Write under gradsmith.no_grad(), or to a view of a clone()."
+        )
+    if self.flags & VIEW_MULTI_OUTPUT:
+        raise RuntimeError(
+            f"Output {self.output_nr} of {'a multi-output op' if self.grad_fn == NULL else (<Node>self.grad_fn).name()} "
+            f"is a view and is being modified inplace by {op}. This view is the output of a function that returns "
+            "multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
+            "the inplace operation by an out-of-place one."
+        )
+    if self.flags & VIEW_NO_GRAD:
+        raise RuntimeError(
+            f"A view was created in no_grad mode and is being modified inplace by {op} with grad mode enabled. "
+            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+            "to be tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    return 0
+
+
+cdef TensorBase original_of(TensorBase self):
+    """The value and history of `self` before an in-place write, for a formula that reads it."""
+    cdef TensorBase original = wrap((<object>self.array).copy())
+    cdef PyObject *grad_fn = current_grad_fn(self)
+    if grad_fn != NULL:
+        Py_INCREF_pointer(grad_fn)
+        original.grad_fn = grad_fn
+        original.output_nr = self.output_nr
+        original.flags |= REQUIRES_GRAD
+    return original
+
+
+cdef int finish_inplace(TensorBase self, Node node) except -1:
+    """After the write: count it, and give the tensor (or the base it is a view of) its new history."""
+    cdef TensorBase base
+    bump_version(self)
+    if node is None:
+        return 0
+    set_metadata(&node.metadata, self.array)
+    if not self.flags & IS_VIEW:
+        return set_grad_fn(self, <PyObject *>node, 0)
+    base = <TensorBase>self.base
+    copy_slices = make_copy_slices(base, self, node)
+    set_grad_fn(base, <PyObject *>copy_slices, 0)
+    current_grad_fn(self)
+    return 0
+
+
+cdef int write_inplace(str op, TensorBase self, object array) except -1:
+    """Copy `array`, a computed result, into `self`."""
+    cdef object target = <object>self.array
+    check_result_dtype(op, array.dtype, target.dtype)
+    if array.shape != target.shape:
+        raise RuntimeError(
+            f"{op}: output with shape {list(target.shape)} doesn't match the broadcast shape {list(array.shape)}; "
+            "an in-place operation cannot change the shape of its tensor"
+        )
+    np.copyto(target, array, casting="unsafe")
+    return 0
+
+
+cdef int check_result_dtype(str op, object found, object target) except -1:
+    """Complex to real, floating to integer, integer to bool: PyTorch refuses what loses the category."""
+    if "biufc".index(category_of(found)) > "biufc".index(category_of(target)):
+        raise RuntimeError(f"{op}: result type {found} can't be cast to the desired output type {target}")
+    return 0
+
+
+cdef str category_of(object dtype):
+    return "i" if dtype.kind == "u" else dtype.kind
+
+
+cdef object write_out(str op, object out, object array):
+    """The ``out=`` form: store a computed result in `out` and return `out`."""
+    cdef TensorBase target
+    if not isinstance(out, TensorBase):
+        raise TypeError(f"{op}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    target = out
+    if requires_grad_1(target):
+        raise RuntimeError(
+            f"{op}(): functions with out=... arguments don't support automatic differentiation, but the out tensor "
+            "requires grad. Use the form without out=, or no_grad()."
+        )
+    if target.numel() == 0 and array.size:
+        check_result_dtype(op, array.dtype, target.dtype)
+        replace_array(target, np.empty(array.shape, target.dtype))
+    elif array.shape != target.shape:
+        raise RuntimeError(
+            f"{op}(): out has shape {list(target.shape)} but the result has shape {list(array.shape)}; "
+            "give an out tensor of that shape, or one with no elements to have it resized"
+        )
+    check_inplace(op, target)
+    write_inplace(op, target, array)
+    bump_version(target)
+    return out
+
+
+def store(str op, out, array):
+    """`write_out` for the creation functions, which are Python."""
+    return write_out(op, out, array)
