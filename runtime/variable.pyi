@@ -1,14 +1,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
 from typing_extensions import Self
 
 from gradsmith.generated.tensor import Tensor, TensorLike
 from gradsmith.runtime.node import Node
 from gradsmith.runtime.tensor import TensorBase
-
-def store(op: str, out: Tensor, array: NDArray[Any]) -> Tensor: ...
 
 class Variable(TensorBase):
     @property
