@@ -302,13 +302,19 @@ cdef int end(GraphTask task) except -1:
 
 
 cdef int enter(GraphTask task, TensorBase root, TensorBase grad) except -1:
-    cdef PyObject *node = gradient_target(root)
-    try:
-        Py_INCREF(grad)
-        route(task, node, root.output_nr, <PyObject *>grad)
-    finally:
+    cdef PyObject *node = entry_of(task, root)
+    Py_INCREF(grad)
+    return route(task, node, root.output_nr, <PyObject *>grad)
+
+
+cdef PyObject *entry_of(GraphTask task, TensorBase root) except NULL:
+    """Borrowed node at which the run enters: the root's, or its accumulator when it is a leaf."""
+    cdef PyObject *node = current_grad_fn(root)
+    if node == NULL:
+        node = grad_accumulator(root)
+        keep_alive(task, node)
         Py_DECREF_pointer(node)
-    return 0
+    return node
 
 
 cdef PyObject *gradient_target(TensorBase t) except NULL:
@@ -522,9 +528,7 @@ cdef int discover(GraphTask task, list roots) except -1:
     cdef TensorBase root
     cdef PyObject *node
     for root in roots:
-        node = gradient_target(root)
-        visit(task, node, found)
-        Py_DECREF_pointer(node)
+        visit(task, entry_of(task, root), found)
     found.sort()        # by sequence number: what edges lead to comes first
     for _, address in found:
         node = <PyObject *><size_t>address

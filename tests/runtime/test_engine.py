@@ -134,6 +134,21 @@ def test_a_root_that_is_a_leaf():
     assert x.grad.item() == 1.0
 
 
+def test_a_root_that_is_a_leaf_and_not_asked_for():
+    """Its accumulator has to live as long as the run, and to be gone afterwards: later runs are not disturbed."""
+    for asked_for in (leaf([1.0]), leaf(2.0)):
+        roots = [leaf(1.0), asked_for.sum()]
+        for _ in range(3):
+            assert grad(roots[0], asked_for, allow_unused=True) == (None,)
+            (found,) = grad(roots, asked_for, retain_graph=True)
+            assert found.shape == asked_for.shape
+            x, y, s = leaf([[2.0], [3.0]]), leaf(np.ones((2, 3))), leaf(1.5)
+            z = s / x
+            z.tanh_()
+            found = grad([z.sum(), y.sum()], [x, y, s, y, z])
+            assert [g.shape for g in found] == [(2, 1), (2, 3), (), (2, 3), (2, 1)]
+
+
 def test_roots_must_take_part_and_be_scalars():
     with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
         gs.tensor([1.0]).sum().backward()
