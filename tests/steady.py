@@ -14,16 +14,20 @@ from gradsmith.runtime.tensor import live_tensors
 
 def counts() -> tuple[int, int]:
     """Blocks and tensors alive; the number of tensors is -1 unless the build counts them."""
-    gc.collect()
+    gc.collect(1)  # what was made since the collector was switched off, not the whole process
     return sys.getallocatedblocks(), live_tensors()
 
 
 def growth(call: Callable[[], object], times: int, warm_up: int) -> tuple[int, int]:
     """How many blocks and tensors more there are after `times` repetitions, beyond those of the first ones."""
-    repeat(call, warm_up)
-    before = counts()
-    repeat(call, times)
-    after = counts()
+    gc.disable()
+    try:
+        repeat(call, warm_up)
+        before = counts()
+        repeat(call, times)
+        after = counts()
+    finally:
+        gc.enable()
     return after[0] - before[0], after[1] - before[1]
 
 
@@ -37,9 +41,8 @@ def assert_steady(call: Callable[[], object], times: int = 400, warm_up: int = 5
 
     A leak is in every round; what fills a cache or a pool somewhere, ours or NumPy's, comes to an end.
     """
-    repeat(call, warm_up)
     for _ in range(rounds):
-        blocks, tensors = growth(call, times, 0)
+        blocks, tensors = growth(call, times, warm_up)
         if blocks < times // 2 and tensors <= 0:
             return
     raise AssertionError(f"{blocks} blocks and {tensors} tensors more after each {times} repetitions")
