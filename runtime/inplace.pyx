@@ -57,7 +57,7 @@ cdef bint repeats_elements(PyObject *array) noexcept:
     cdef int i
     for i in range(cnp.PyArray_NDIM(<cnp.ndarray>array)):
         if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) == 0 and cnp.PyArray_DIM(<cnp.ndarray>array, i) > 1:
-            return True
+            return cnp.PyArray_SIZE(<cnp.ndarray>array) > 0
     return False
 
 

@@ -336,6 +336,32 @@ def test_operands_may_overlap_the_target():
     np.testing.assert_array_equal(x.numpy(), [[0, -2], [2, 0]])
 
 
+REPEATING = [case for case in FIRST if case.row.base not in {"fill_", "zero_", "index_put"}]
+
+
+@pytest.mark.parametrize("case", REPEATING, ids=[key_of(case.row) for case in REPEATING])
+def test_repeated_elements_are_not_written(case):
+    """An expanded tensor shows one place in memory several times: it takes no values that differ."""
+    values = case.values()
+    tensors = as_tensors(values)
+    row = gs.tensor(values["self"][:1])
+    tensors["self"] = row.expand(*values["self"].shape)
+    assert_refused(case, tensors, RuntimeError, "more than one element of the written-to tensor")
+    np.testing.assert_array_equal(row.numpy(), values["self"][:1])
+
+
+def test_repeated_elements_take_one_value():
+    row = gs.tensor([1.0, 2.0])
+    expanded = row.expand(3, 2)
+    expanded.fill_(5.0)
+    assert row.tolist() == [5, 5]
+    expanded[0] = 7.0
+    assert row.tolist() == [7, 7]
+    expanded.zero_()
+    assert row.tolist() == [0, 0]
+    gs.ones(3, 0).expand(2, 3, 0).mul_(2)  # nothing is repeated where there is nothing
+
+
 def test_geometry_of_a_written_view_differentiates_twice():
     """A view of a view with every kind of stride; the plain form is indexing."""
     x = gs.tensor(np.arange(1.0, 25.0).reshape(2, 3, 4), requires_grad=True)
