@@ -134,4 +134,4 @@ cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index)
 cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept
 cdef int give_list(PyObject **grad_inputs, int first_edge, object values) except -1
 cdef void track(object thing) noexcept                     # see Note [Collected late]
-cdef long live_nodes() noexcept
+cpdef long live_nodes() noexcept

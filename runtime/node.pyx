@@ -461,6 +461,6 @@ traverse_meta = (<PyTypeObject *>Node).tp_traverse
 gs_allocate_untracked(<PyTypeObject *>Node, dealloc_node)
 
 
-cdef long live_nodes() noexcept:
+cpdef long live_nodes() noexcept:
     """Nodes alive, -1 unless built with GRADSMITH_DEBUG."""
     return GS_LIVE_NODES()

@@ -2,24 +2,25 @@
 
 Python counts the blocks of memory it has handed out. What leaks one object per repetition leaves at least one block
 each, while caches, pools and free lists stop growing once they are warm. In a debug build the runtime's own counts of
-living tensors are compared as well, exactly.
+living tensors and nodes are compared as well, exactly.
 """
 
 import gc
 import sys
 from collections.abc import Callable
 
+from gradsmith.runtime.node import live_nodes
 from gradsmith.runtime.tensor import live_tensors
 
 
 def counts() -> tuple[int, int]:
-    """Blocks and tensors alive; the number of tensors is -1 unless the build counts them."""
+    """Blocks of memory, and tensors with nodes alive; the latter change only in a build that counts them."""
     gc.collect()  # empties Python's free lists too
-    return sys.getallocatedblocks(), live_tensors()
+    return sys.getallocatedblocks(), live_tensors() + live_nodes()
 
 
 def growth(call: Callable[[], object], times: int, warm_up: int) -> tuple[int, int]:
-    """How many blocks and tensors more there are after `times` repetitions, beyond those of the first ones."""
+    """How many more of both there are after `times` repetitions, beyond those of the first ones."""
     gc.freeze()  # what was there before is not looked at: collecting is quick then
     try:
         repeat(call, warm_up)
@@ -37,12 +38,12 @@ def repeat(call: Callable[[], object], times: int) -> None:
 
 
 def assert_steady(call: Callable[[], object], times: int = 400, warm_up: int = 50, rounds: int = 6) -> None:
-    """Fails when in every round half of the repetitions leave a block behind, or one of them a tensor.
+    """Fails when in every round half of the repetitions leave a block behind, or one of them a tensor or a node.
 
     A leak is in every round; what fills a cache or a pool somewhere, ours or NumPy's, comes to an end.
     """
     for _ in range(rounds):
-        blocks, tensors = growth(call, times, warm_up)
-        if blocks < times // 2 and tensors <= 0:
+        blocks, living = growth(call, times, warm_up)
+        if blocks < times // 2 and living <= 0:
             return
-    raise AssertionError(f"{blocks} blocks and {tensors} tensors more after each {times} repetitions")
+    raise AssertionError(f"{blocks} blocks, {living} tensors and nodes more after each {times} repetitions")

@@ -18,6 +18,8 @@ from steady import assert_steady, growth
 import gradsmith as gs
 from gradsmith.autograd import backward, grad
 from gradsmith.runtime.array import cache_size
+from gradsmith.runtime.node import live_nodes
+from gradsmith.runtime.tensor import live_tensors
 
 LARGE = 400_000  # elements: enough for the kernels to use their threads
 
@@ -356,6 +358,18 @@ FAILURES = {
 def test_failures_leave_nothing_behind(name):
     error, function = FAILURES[name]
     assert_steady(fails(error, with_graph(function)), times=1000)
+
+
+@pytest.mark.skipif(live_nodes() < 0, reason="only a debug build counts")
+def test_debug_build_counts_what_lives():
+    tensors, nodes = live_tensors(), live_nodes()
+    x = leaf([1.0, 2.0])
+    y = (x * x).exp()
+    assert (live_tensors() - tensors, live_nodes() - nodes) == (2, 2)
+    y.sum().backward()
+    assert (live_tensors() - tensors, live_nodes() - nodes) == (3, 2)  # and x.grad
+    del x, y
+    assert (live_tensors(), live_nodes()) == (tensors, nodes)
 
 
 def test_large_arrays_are_freed():
