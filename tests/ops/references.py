@@ -32,8 +32,8 @@ def axes(dim):
 
 
 def rounded_quotient(self, other, rounding_mode):
-    quotient = np.divide(self, other)
-    return {None: quotient, "floor": np.floor(quotient), "trunc": np.trunc(quotient)}[rounding_mode]
+    rounding = {None: np.positive, "floor": np.floor, "trunc": np.trunc}[rounding_mode]
+    return rounding(np.divide(self, other))
 
 
 def sgn(self):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from references import value_of
 from samples import CASES, as_tensors, call, key_of, outputs_of, places_of, replaced
 
 import gradsmith as gs
@@ -10,6 +11,7 @@ INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
 FLOATS = ("float16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+PRECISION = {"float16": 1e-2, "float64": 1e-12, "complex128": 1e-12}
 REAL_OF = {"complex64": "float32", "complex128": "float64"}
 
 # Results of bool, integer, floating and complex inputs: "=" the same dtype, "-" refused, "real" the dtype of the parts,
@@ -81,6 +83,18 @@ def inputs_of(case, dtype):
     return replaced(values, {place: converted(array, dtype) for place, array in chosen.items()})
 
 
+def widened(values):
+    """Real numbers as float64, but for what says where."""
+    places = {("condition",), ("mask",), ("index",), ("target",)}
+    reals = {place: array for place, array in places_of(values) if array.dtype.kind != "c" and place not in places}
+    return replaced(values, {place: array.astype(np.float64) for place, array in reals.items()})
+
+
+def cast(array, dtype):
+    """Through int64 to the other integers, so that negative numbers wrap around."""
+    return (array.astype(np.int64) if dtype in INTEGERS else array).astype(dtype)
+
+
 def test_every_op_has_a_rule():
     listed = [key for keys in RULES.values() for key in keys.split()]
     assert len(listed) == len(set(listed))
@@ -90,13 +104,18 @@ def test_every_op_has_a_rule():
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("key", [key for keys in RULES.values() for key in keys.split()])
 def test_dtype_of_the_result(key, dtype):
+    """And its values: those of the reference, which computes in float64 and is cast."""
     expected = expected_dtype(key, dtype)
-    tensors = as_tensors(inputs_of(FIRST[key], dtype))
+    values = inputs_of(FIRST[key], dtype)
+    tensors = as_tensors(values)
     if expected == "-":
         with pytest.raises((RuntimeError, NotImplementedError)):
             call(FIRST[key].row, tensors)
     elif expected:
-        assert {str(r.dtype) for r in outputs_of(call(FIRST[key].row, tensors))} == {expected}
+        results = outputs_of(call(FIRST[key].row, tensors))
+        assert {str(r.dtype) for r in results} == {expected}
+        for result, reference in zip(results, value_of(key, values if key.startswith("bitwise") else widened(values))):
+            np.testing.assert_allclose(result.numpy(), cast(reference, expected), rtol=PRECISION.get(expected, 1e-5))
 
 
 @pytest.mark.parametrize("key", RULES["float32", "float32", "=", "="].split())
