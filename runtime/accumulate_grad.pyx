@@ -68,17 +68,37 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
     """
     cdef TensorMeta meta = meta_of(leaf)
-    cdef TensorBase found
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)     # `value` holds it now
     if grad_enabled():
         meta.grad = upcalls.clone(value) if meta.grad is None else upcalls.add(meta.grad, value)
-    elif meta.grad is None:
-        meta.grad = value if may_steal(leaf, value) else copy_like(leaf, value)
-    else:
-        found = <TensorBase>meta.grad
-        binary_into(ADD, found.array, value.array, found.array)
-        bump_version(found)
+        return 0
+    return add_to_grad(leaf, meta, value, may_steal(leaf, value))
+
+
+cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is_ours) except -1:
+    """Large additions and copies let other threads run, which may have a gradient for the same leaf.
+
+    So `.grad` is taken out while it is added to, and put back only where none has been put meanwhile; that one is added
+    too. No gradient is lost and no array is added to by two threads at once. `is_ours` says that nobody else would see
+    `value` change, so that it may become `.grad` itself.
+    """
+    cdef TensorBase found
+    while meta.grad is not None or not is_ours:
+        if meta.grad is None:
+            value = copy_like(leaf, value)
+        else:
+            found = <TensorBase>meta.grad
+            meta.grad = None
+            try:
+                binary_into(ADD, found.array, value.array, found.array)
+            except BaseException:
+                meta.grad = found
+                raise
+            bump_version(found)
+            value = found
+        is_ours = True
+    meta.grad = value
     return 0
 
 

@@ -338,6 +338,17 @@ def test_threads_on_one_graph_sum_exactly():
     np.testing.assert_array_equal(x.grad.numpy(), np.full(4, 4.0 * 200))
 
 
+def test_threads_add_large_gradients_to_one_leaf():
+    x = leaf(np.ones(300_000))
+    graphs = [(x * (2.0**i)).sum() for i in range(4)]
+    threads = [threading.Thread(target=lambda y=y: [y.backward(retain_graph=True) for _ in range(25)]) for y in graphs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(x.grad.numpy(), np.full(300_000, 25 * 15.0))
+
+
 def test_nodes_and_edges_can_be_looked_at():
     x = leaf([1.0])
     y = x * 2 + 3
@@ -372,3 +383,18 @@ def test_a_tensor_whose_hook_refers_to_it_is_collected():
     reference = make()
     gc.collect()
     assert reference() is None
+
+
+def test_a_gradient_that_nobody_holds_becomes_grad_itself():
+    x = leaf(np.ones(3))
+    addresses, held = [], []
+    hook = x.register_hook(lambda grad: addresses.append(grad.data_ptr()))
+    (x * x).sum().backward()
+    assert x.grad.data_ptr() == addresses[0]
+    hook.remove()
+    x.grad = None
+    x.register_hook(held.append)
+    (x * x).sum().backward()
+    assert x.grad.data_ptr() != held[0].data_ptr()
+    x.grad.zero_()
+    assert held[0].tolist() == [2, 2, 2]
