@@ -29,6 +29,8 @@ FAMILIES = (
     "activation",
     "comparison",
     "reduce",
+    "extremes",
+    "probability",
     "shape",
     "index",
     "linalg",

@@ -91,6 +91,10 @@ from gradsmith.generated.reduce import (
     prod,
     var,
     std,
+    cumsum,
+    sum_to,
+)
+from gradsmith.generated.extremes import (
     amax,
     amin,
     max,
@@ -99,13 +103,13 @@ from gradsmith.generated.reduce import (
     argmin,
     all,
     any,
+)
+from gradsmith.generated.probability import (
     logsumexp,
     softmax,
     softmax_backward,
     log_softmax,
     log_softmax_backward,
-    cumsum,
-    sum_to,
 )
 from gradsmith.generated.shape import (
     reshape,
@@ -251,6 +255,7 @@ __all__ = [
     "prod",
     "var",
     "std",
+    "cumsum",
     "amax",
     "amin",
     "max",
@@ -262,7 +267,6 @@ __all__ = [
     "logsumexp",
     "softmax",
     "log_softmax",
-    "cumsum",
     "reshape",
     "flatten",
     "ravel",

@@ -145,6 +145,11 @@ from gradsmith.generated.reduce cimport (
     bind_var,
     call_std,
     bind_std,
+    call_cumsum,
+    call_cumsum_,
+)
+
+from gradsmith.generated.extremes cimport (
     call_amax,
     call_amin,
     call_max,
@@ -155,11 +160,12 @@ from gradsmith.generated.reduce cimport (
     call_argmin,
     call_all,
     call_any,
+)
+
+from gradsmith.generated.probability cimport (
     call_logsumexp,
     call_softmax,
     call_log_softmax,
-    call_cumsum,
-    call_cumsum_,
 )
 
 from gradsmith.generated.shape cimport (
@@ -917,6 +923,18 @@ cdef class Tensor(Variable):
         """Standard deviation along dimensions; `correction` is subtracted from the count."""
         return bind_std((self, *args), kwargs)
 
+    def cumsum(self, dim=None, *, dtype=None, axis=None):
+        """Running sum along a dimension."""
+        if axis is not None:
+            dim = axis
+        return call_cumsum(self, dim, dtype)
+
+    def cumsum_(self, dim=None, *, dtype=None, axis=None):
+        """Running sum along a dimension. Written into the tensor itself."""
+        if axis is not None:
+            dim = axis
+        return call_cumsum_(self, dim, dtype)
+
     def amax(self, dim=(), keepdim=False, *, axis=None, keepdims=None):
         """Greatest element along dimensions; equal ones share the gradient."""
         if axis is not None:
@@ -992,18 +1010,6 @@ cdef class Tensor(Variable):
         if axis is not None:
             dim = axis
         return call_log_softmax(self, dim, dtype)
-
-    def cumsum(self, dim=None, *, dtype=None, axis=None):
-        """Running sum along a dimension."""
-        if axis is not None:
-            dim = axis
-        return call_cumsum(self, dim, dtype)
-
-    def cumsum_(self, dim=None, *, dtype=None, axis=None):
-        """Running sum along a dimension. Written into the tensor itself."""
-        if axis is not None:
-            dim = axis
-        return call_cumsum_(self, dim, dtype)
 
     def reshape(self, *shape):
         """The same elements in another shape; a view when the memory allows it, else a copy."""
