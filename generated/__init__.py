@@ -322,7 +322,6 @@ upcalls.fill(
     add=add,
     clone=clone,
     copy_=Tensor.copy_,
-    detach=detach,
     fill_=Tensor.fill_,
     real=real,
     sum_to=sum_to,

@@ -9,7 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_INPUT, set_metadata
-from gradsmith.runtime.tensor cimport HAS_HOOKS, REQUIRES_GRAD, TensorBase, TensorMeta, bump_version, meta_of, wrap
+from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, bump_version, meta_of, wrap
 
 import numpy as np
 

@@ -7,7 +7,7 @@ from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_buffer cimport is_owned
 from gradsmith.runtime.node cimport Node, value_of
 from gradsmith.runtime.saved_variable cimport saved_array
-from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, wrap_owned
+from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
 
 import numpy as np
 

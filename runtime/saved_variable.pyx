@@ -10,7 +10,6 @@ from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport (
     Node,
     SAVED_ARRAY,
-    SAVED_EMPTY,
     SAVED_FREED,
     SAVED_INPUT,
     SAVED_OUTPUT,

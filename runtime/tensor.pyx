@@ -7,7 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
-from gradsmith.runtime.node cimport Node, release_reference, track
+from gradsmith.runtime.node cimport release_reference
 from gradsmith.runtime.saved_variable cimport settle_output
 
 import numpy as np

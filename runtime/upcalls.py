@@ -21,7 +21,6 @@ backward: _Function = _missing
 add: _Function = _missing
 clone: _Function = _missing
 copy_: _Function = _missing
-detach: _Function = _missing
 fill_: _Function = _missing
 real: _Function = _missing
 sum_to: _Function = _missing

@@ -34,7 +34,6 @@ from gradsmith.runtime.tensor cimport (
     TensorMeta,
     VIEW_MULTI_OUTPUT,
     VIEW_NO_GRAD,
-    bump_version,
     meta_of,
     version_of,
     wrap,
