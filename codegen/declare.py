@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast, get_args
 
 from .callees import entry_name, expand, intrinsics
 from .errors import Collector, Position, Problem, did_you_mean, hint_from
-from .model import FORMS, ForwardKind, Op, Variant
-from .reader import KEYS, RawEntry, RawText
+from .model import FORMS, ForwardKind, Op, Policy, Variant
+from .policy import PolicyReader
+from .python_text import verify_names
+from .reader import KEYS, Pairs, RawEntry, RawText
 from .schema import Argument, Signature
-from .vocabulary import OPERATORS
+from .vocabulary import OPERATORS, SAMPLE_NAMES
 
 FORWARD_KINDS: tuple[str, ...] = get_args(ForwardKind)
 NON_DIFFERENTIABLE = "non_differentiable"
-
-Sample = tuple[tuple[RawText, RawText], ...]
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,7 @@ class Declaration:
     forms: frozenset[str]
     supports_complex: bool
     samples: tuple[dict[str, str], ...] = field(hash=False)
+    policy: Policy
 
     @property
     def base(self) -> str:
@@ -123,6 +122,7 @@ class Declaration:
             supports_complex=self.supports_complex,
             nondifferentiable=self.nondifferentiable,
             output_differentiability=self.output_differentiability,
+            policy=self.policy,
         )
 
 
@@ -162,6 +162,7 @@ class _Declarer:
             forms=self.forms(),
             supports_complex=self.flag("complex", default=True),
             samples=self.samples(),
+            policy=PolicyReader(self.entry, self.signature, self.errors).policy(),
         )
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -366,32 +367,23 @@ class _Declarer:
     # -- samples and small things
 
     def samples(self) -> tuple[dict[str, str], ...]:
-        if "samples" not in self.entry.keys and self.forms():
-            hint = "Nothing would test it; where nothing can, write 'samples: []'."
-            self.error(self.entry.name.position, "has no 'samples'", hint)
+        if not self.entry.samples:
+            self.error(self.entry.name.position, "has no 'samples'", "Nothing would test it.")
         return tuple(self.sample(sample) for sample in self.entry.samples)
 
-    def sample(self, sample: Sample) -> dict[str, str]:
+    def sample(self, sample: Pairs) -> dict[str, str]:
         names = [a.name for a in self.signature.arguments]
         for key, value in sample:
             if key.text not in names:
                 hint = hint_from("Arguments", key.text, names)
                 self.error(key.position, f"sample for '{key.text}', which is no argument", hint)
-            self.verify_python(value, f"sample for '{key.text}'")
+            verify_names(self.errors, self.signature.base, value, f"sample for '{key.text}'", SAMPLE_NAMES)
         found = {key.text: value.text for key, value in sample}
         required = [a.name for a in self.signature.arguments if a.default is None]
         missing = [name for name in required if name not in found]
         if missing and found.keys() <= set(names) and sample:
             self.error(sample[0][0].position, f"sample has no value for '{missing[0]}'")
         return found
-
-    def verify_python(self, value: RawText, subject: str) -> None:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                ast.parse(value.text, mode="eval")
-        except SyntaxError as error:
-            self.error(value.position, f"{subject} does not parse: {error.msg}")
 
     def flag(self, key: str, default: bool) -> bool:
         text = self.entry.texts.get(key)

@@ -135,6 +135,44 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A point, and the gradient there of the sum of the results; all Python texts."""
+
+    arguments: tuple[tuple[str, str], ...]
+    gradient: tuple[tuple[str, str], ...]  # input, value
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The real numbers between two bounds."""
+
+    lower: float
+    upper: float
+    includes_lower: bool
+    includes_upper: bool
+
+    def __post_init__(self) -> None:
+        assert self.lower <= self.upper, self
+
+    def __str__(self) -> str:
+        bounds = f"{self.lower:g}, {self.upper:g}"
+        return f"{'[' if self.includes_lower else '('}{bounds}{']' if self.includes_upper else ')'}"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the author decided about an op where mathematics leaves a choice, and what others should know of it."""
+
+    subgradient: str = ""  # what the gradient is where there is no derivative
+    points: tuple[Point, ...] = ()
+    domain: tuple[tuple[str, Interval], ...] = ()  # of real arguments
+    latex: str = ""
+    reference: str = ""  # Python text: the value, computed by others
+    resets_accumulator: bool = False
+    out_of_place: str = ""  # why there is no in-place form, or ""
+
+
+@dataclass(frozen=True)
 class Op:
     """One entry of the table."""
 
@@ -154,6 +192,7 @@ class Op:
     supports_complex: bool
     nondifferentiable: str  # why, or ""
     output_differentiability: tuple[bool, ...]
+    policy: Policy
 
     def __post_init__(self) -> None:
         assert self.forms <= FORMS, self.forms

@@ -15,9 +15,14 @@ from .errors import Collector, Position, did_you_mean, hint_from
 from .vocabulary import FAMILIES
 
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
-TEXT_KEYS = ("name", "forward", "variadic", "doc", "complex", "nondifferentiable")
+TEXT_KEYS = (
+    "name", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex", "reference",
+    "resets_accumulator", "out_of_place",
+)  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability")
-KEYS = (*TEXT_KEYS, *LIST_KEYS, "operators", "samples")
+PAIR_KEYS = ("operators", "domain")
+KEYS = (*TEXT_KEYS, *LIST_KEYS, *PAIR_KEYS, "samples", "points")
+GRADIENT_OF_POINT = "gradient"
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -38,6 +43,18 @@ class RawText:
         return _advance(self.position, self.source, _source_offset(self, offset))
 
 
+Pairs = tuple[tuple[RawText, RawText], ...]
+
+
+@dataclass(frozen=True)
+class RawPoint:
+    """A point of which the entry says what the gradients are."""
+
+    position: Position
+    arguments: Pairs
+    gradient: Pairs | None  # None: not said
+
+
 @dataclass(frozen=True)
 class RawEntry:
     """One entry: its keys sorted by kind, nothing understood yet."""
@@ -47,10 +64,16 @@ class RawEntry:
     name: RawText
     texts: dict[str, RawText]
     lists: dict[str, tuple[RawText, ...]]
-    operators: tuple[tuple[RawText, RawText], ...]  # kind, special method
-    samples: tuple[tuple[tuple[RawText, RawText], ...], ...]
-    formulas: tuple[tuple[RawText, RawText], ...]  # input(s), formula
+    pairs: dict[str, Pairs]
+    samples: tuple[Pairs, ...]
+    points: tuple[RawPoint, ...]
+    formulas: Pairs  # input(s), formula
     keys: frozenset[str]  # all that the entry has
+
+    @property
+    def operators(self) -> Pairs:
+        """Kind and special method of each."""
+        return self.pairs.get("operators", ())
 
     @property
     def base(self) -> str:
@@ -124,8 +147,9 @@ class _Reader:
             name=name,
             texts=self.texts(keys, op),
             lists={key: self.text_list(keys[key], op, key) for key in LIST_KEYS if key in keys},
-            operators=self.text_pairs(keys["operators"], op, "operators") if "operators" in keys else (),
+            pairs={key: self.text_pairs(keys[key], op, key) for key in PAIR_KEYS if key in keys},
             samples=self.samples(keys["samples"], op) if "samples" in keys else (),
+            points=self.points(keys["points"], op) if "points" in keys else (),
             formulas=self.formulas(pairs, op),
             keys=frozenset(keys),
         )
@@ -142,7 +166,7 @@ class _Reader:
         found = {key: self.expect_text(keys[key], op, key) for key in TEXT_KEYS if key in keys}
         return {key: text for key, text in found.items() if text is not None}
 
-    def formulas(self, pairs: list[tuple[RawText, yaml.Node]], op: str) -> tuple[tuple[RawText, RawText], ...]:
+    def formulas(self, pairs: list[tuple[RawText, yaml.Node]], op: str) -> Pairs:
         found: list[tuple[RawText, RawText]] = []
         for key, value in pairs:
             if key.text in KEYS:
@@ -156,14 +180,24 @@ class _Reader:
                 found.append((key, text))
         return tuple(found)
 
-    def samples(self, node: yaml.Node, op: str) -> tuple[tuple[tuple[RawText, RawText], ...], ...]:
+    def samples(self, node: yaml.Node, op: str) -> tuple[Pairs, ...]:
         items = self.items(node, op, "samples", "a list of mappings")
-        return tuple(self.source_pairs(item, op) for item in items)
+        return tuple(self.source_pairs(item, op, "a sample") for item in items)
 
-    def source_pairs(self, node: yaml.Node, op: str) -> tuple[tuple[RawText, RawText], ...]:
-        """A sample: argument -> Python text. A YAML list is Python text as it stands."""
-        pairs = self.pairs(node, op, "a sample", "a mapping of arguments")
+    def source_pairs(self, node: yaml.Node, op: str, what: str) -> Pairs:
+        """Argument -> Python text. A YAML list is Python text as it stands."""
+        pairs = self.pairs(node, op, what, "a mapping of arguments")
         return tuple((key, self.sample_text(value)) for key, value in pairs)
+
+    def points(self, node: yaml.Node, op: str) -> tuple[RawPoint, ...]:
+        return tuple(self.point(item, op) for item in self.items(node, op, "points", "a list of mappings"))
+
+    def point(self, node: yaml.Node, op: str) -> RawPoint:
+        pairs = self.pairs(node, op, "a point", "a mapping of arguments, and 'gradient'")
+        given = [value for key, value in pairs if key.text == GRADIENT_OF_POINT]
+        gradient = self.source_pairs(given[0], op, "the gradient of a point") if given else None
+        arguments = tuple((key, self.sample_text(value)) for key, value in pairs if key.text != GRADIENT_OF_POINT)
+        return RawPoint(_start(node), arguments, gradient)
 
     def sample_text(self, node: yaml.Node) -> RawText:
         if isinstance(node, yaml.ScalarNode) and node.style is None:
@@ -175,7 +209,7 @@ class _Reader:
         found = [self.expect_text(item, op, key) for item in self.items(node, op, key, "a list")]
         return tuple(text for text in found if text is not None)
 
-    def text_pairs(self, node: yaml.Node, op: str, key: str) -> tuple[tuple[RawText, RawText], ...]:
+    def text_pairs(self, node: yaml.Node, op: str, key: str) -> Pairs:
         pairs = self.pairs(node, op, key, "a mapping")
         found = [(name, self.expect_text(value, op, name.text)) for name, value in pairs]
         return tuple((name, text) for name, text in found if text is not None)
@@ -266,6 +300,7 @@ def _advance(start: Position, source: str, offset: int) -> Position:
 
 _SHIELDED = ",[]{}:#?"
 _SHIELD = {ord(c): 0xE000 + i for i, c in enumerate(_SHIELDED)}
+_BEFORE_QUOTED = (" ", "[", "{")
 _BACK = {shield: original for original, shield in _SHIELD.items()}
 
 
@@ -275,9 +310,13 @@ def _shield(text: str) -> str:
 
 def _shield_line(line: str) -> str:
     """Shield what stands between parentheses that this line opens and closes."""
-    result, opened, depth = [], 0, 0
+    result, opened, depth, quote = [], 0, 0, ""
     for at, character in enumerate(line):
-        if character == "(":
+        if quote:
+            quote = "" if character == quote else quote
+        elif depth == 0 and character in "'\"" and line[at - 1 : at] in _BEFORE_QUOTED:
+            quote = character  # a quoted text of YAML: its parentheses are its own, as in '(0, 1]'
+        elif character == "(":
             opened = at if depth == 0 else opened
             depth += 1
         elif character == ")" and depth:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .faces import python_parameters
-from .model import Op, Table
+from .model import Interval, Op, Point, Table
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,13 @@ class OpRowView:
     is_view: bool
     is_composite: bool
     nondifferentiable: str
+    subgradient: str
+    points: tuple[Point, ...]
+    domain: tuple[tuple[str, Interval], ...]
+    latex: str
+    reference: str
+    resets_accumulator: bool
+    out_of_place: str
     doc: str
 
 
@@ -77,6 +84,13 @@ def op_row(op: Op) -> OpRowView:
         is_view=op.is_view,
         is_composite=op.is_composite,
         nondifferentiable=op.nondifferentiable,
+        subgradient=op.policy.subgradient,
+        points=op.policy.points,
+        domain=op.policy.domain,
+        latex=op.policy.latex,
+        reference=op.policy.reference,
+        resets_accumulator=op.policy.resets_accumulator,
+        out_of_place=op.policy.out_of_place,
         doc=op.doc,
     )
 

@@ -212,6 +212,14 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 ARRAY_BUILTINS = _words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
 
+# ---- Python texts outside of formulas
+
+# What the expressions of samples may call: generators of arrays, made by whoever runs the samples.
+SAMPLE_NAMES = _words("real positive nonzero distinct integers boolean geometry strided slice")
+# What points and the bounds of domains may say besides literals.
+NUMBER_NAMES = _words("inf nan pi")
+REFERENCE_NAMES = _words("np scipy abs bool complex float int len max min range reversed round sorted sum tuple zip")
+
 _DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(", re.MULTILINE)
 
 

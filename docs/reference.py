@@ -90,6 +90,8 @@ def words() -> str:
         "Attributes in formulas": bullets(
             {"of a tensor": vocabulary.ATTRIBUTES, "of a list of tensors": vocabulary.LIST_ATTRIBUTES}.items()
         ),
+        "Names in samples": code_list(sorted(vocabulary.SAMPLE_NAMES)),
+        "Names in references, besides the arguments": code_list(sorted(vocabulary.REFERENCE_NAMES)),
         "Constants and dtypes in formulas": code_list([*vocabulary.CONSTANTS, *sorted(vocabulary.DTYPES)]),
         "Helpers of formulas": code_block(str(helper.signature) for helper in helpers()),
         "Functions that `array(...)` may call": bullets(array_functions().items()),
@@ -155,11 +157,23 @@ def op_section(row: OpRowView) -> str:
     lines += [f"- gradient of {inputs}: `{one_line(formula)}`" for inputs, formula in row.gradients]
     if row.nondifferentiable:
         lines.append(f"- no gradient: {row.nondifferentiable}")
+    lines += policy_lines(row)
     forms = " ".join(form[0] for form in row.forms)
     faces = [f"forms: {forms or 'none'}"]
     faces += [f"operators: {code_list(method for method, _ in row.operators)}"] if row.operators else []
     faces += [f"also called {code_list(row.aliases)}"] if row.aliases else []
     return "\n".join([*lines, f"- {'; '.join(faces)}", ""])
+
+
+def policy_lines(row: OpRowView) -> Iterator[str]:
+    if row.latex:
+        yield f"- formula: ${row.latex}$"
+    for name, interval in row.domain:
+        yield f"- domain of {name}: `{interval}`"
+    if row.subgradient:
+        yield f"- where there is no derivative: {row.subgradient}"
+    if row.out_of_place:
+        yield f"- not in place: {row.out_of_place}"
 
 
 def one_line(text: str) -> str:

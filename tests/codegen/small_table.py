@@ -18,6 +18,7 @@ from codegen.formula import (
     TupleExpr,
 )
 from codegen.model import Op, Table
+from codegen.schema import Signature
 
 OPS = """\
 arithmetic:
@@ -26,14 +27,14 @@ arithmetic:
   self: grad
   other: grad * conj(alpha)
   operators: {binary: __add__, reflected: __radd__}
-  samples: []
+  samples: [{self: real(3), other: real(3)}]
   doc: Sum.
 - name: sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
   forward: ufunc(subtract)
   self: grad
   other: -grad
   operators: {binary: __sub__, reflected: __rsub__}
-  samples: []
+  samples: [{self: real(3), other: real(3)}]
   doc: Difference.
 - name: mul(Tensor self, Tensor|Scalar other) -> Tensor
   forward: ufunc(multiply)
@@ -48,31 +49,31 @@ arithmetic:
   forward: ufunc(negative)
   self: -grad
   operators: {unary: __neg__}
-  samples: []
+  samples: [{self: real(3)}]
   doc: Negative.
 - name: conj(Tensor self) -> Tensor
   forward: ufunc(conjugate)
   self: conj(grad)
-  samples: []
+  samples: [{self: real(3)}]
   doc: Conjugate.
 exponential:
 - name: exp(Tensor self) -> Tensor
   forward: ufunc(exp)
   self: grad * conj(result)
-  samples: []
+  samples: [{self: real(3)}]
   doc: Exponential.
 comparison:
 - name: gt(Tensor self, Tensor|Scalar other) -> Tensor
   forward: ufunc(greater)
   nondifferentiable: it jumps
   operators: {binary: __gt__}
-  samples: []
+  samples: [{self: real(3), other: real(3)}]
   doc: Greater.
 - name: lt(Tensor self, Tensor|Scalar other) -> Tensor
   forward: ufunc(less)
   nondifferentiable: it jumps
   operators: {binary: __lt__}
-  samples: []
+  samples: [{self: real(3), other: real(3)}]
   doc: Less.
 - name: where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
   forward: array(np.where(condition, self, other))
@@ -80,55 +81,69 @@ comparison:
   self: where(condition, grad, 0)
   other: where(condition, 0, grad)
   variants: [function]
-  samples: []
+  samples: [{condition: real(3), self: real(3), other: real(3)}]
   doc: Choice.
 reduce:
 - name: sum(Tensor self) -> Tensor
   forward: array(np.sum(self))
   self: grad.expand(self.shape)
-  samples: []
+  samples: [{self: real(3)}]
   doc: Sum of all.
 - name: sum.dim(Tensor self, int[]? dim, bool keepdim=False) -> Tensor
   forward: array(np.sum(self, dim, keepdims=keepdim))
   self: grad.expand(self.shape)
-  samples: []
+  samples: [{self: real(3), dim: None}]
   doc: Sum along dimensions.
 - name: max(Tensor self, int dim) -> (Tensor values, Tensor indices)
   forward: array((np.max(self, dim), np.argmax(self, dim)))
   self: grad_values.expand(self.shape) * indices
   output_differentiability: [true, false]
-  samples: []
+  samples: [{self: real(3), dim: 1}]
   doc: Maximum.
 shape:
 - name: expand(Tensor(a) self, int[] size) -> Tensor(a)
   forward: array(np.broadcast_to(self, size))
   self: grad
   variadic: size
-  samples: []
+  samples: [{self: real(3), size: (1,)}]
   doc: Expanded.
 - name: mT(Tensor(a) self) -> Tensor(a)
   forward: array(self.mT)
   self: grad.mT
   variants: [property]
-  samples: []
+  samples: [{self: real(3)}]
   doc: Transposed.
 - name: cat(Tensor[] tensors, int dim=0) -> Tensor
   forward: array(np.concatenate(tensors, dim))
   tensors: cat_backward(grad, tensors.shape, dim)
-  samples: []
+  samples: [{tensors: [real(3), real(3)]}]
   doc: Joined.
 - name: unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
   forward: array(list(np.moveaxis(self, dim, 0)))
   self: cat(grads, dim)
-  samples: []
+  samples: [{self: real(3)}]
   doc: Parts.
 """
+
+
+VALUES = {
+    "Tensor": "real(3)", "Tensor|Scalar": "real(3)", "Tensor[]": "[real(3)]", "int": "1", "int[]": "(1,)",
+    "bool": "True", "dtype": "'float32'", "str": "'a'",
+}  # fmt: skip
+
+
+def complete(entry: str) -> str:
+    """An entry that begins with its schema, as an item of a family, with `samples` and `doc` filled in."""
+    entry = entry.strip()
+    required = [a for a in Signature.parse(entry.partition("\n")[0]).arguments if a.default is None]
+    values = ", ".join(f"{a.name}: {VALUES.get(str(a.type.plain), 'None')}" for a in required)
+    return f"- name: {entry}\n  samples: [{{{values}}}]\n  doc: Under test.\n"
 
 
 def table_with(entry: str = "", **options: object) -> Table:
     """The small table, and one more family with an entry whose `samples` and `doc` are filled in."""
     if entry:
-        entry = f"loss:\n- name: {entry.strip()}\n  samples: []\n  doc: Under test.\n"
+        entry = f"loss:\n{complete(entry)}"
     return load_table(OPS + entry, **options)  # type: ignore[arg-type]
 
 

@@ -23,7 +23,7 @@ copy:
   self: grad * 0
   src: grad
   variants: [method]
-  samples: []
+  samples: [{{self: real(3), src: real(3)}}]
   doc: Copied into the tensor.
 """
 

@@ -91,3 +91,9 @@ def test_a_broken_entry_does_not_hide_the_next() -> None:
     entries = read("copy:\n- forward: x\n- name: f(Tensor self) -> Tensor\n", errors)
     assert [entry.base for entry in entries] == ["f"]
     assert errors
+
+
+def test_brackets_inside_quotes_are_left_alone() -> None:
+    """A half-open interval has a parenthesis that nothing closes."""
+    (entry,) = read("exponential:\n- name: f\n  domain: {self: '(0, 1]', other: '[0, 1)'}\n", Collector("t"))
+    assert [(key.text, value.text) for key, value in entry.pairs["domain"]] == [("self", "(0, 1]"), ("other", "[0, 1)")]

@@ -3,8 +3,9 @@
 import dataclasses
 
 import pytest
-from small_table import op_with, table_with
+from small_table import OPS, complete, op_with, table_with
 
+from codegen.build import load_table
 from codegen.entry_views import entry_view
 from codegen.faces import Face, make_face
 from codegen.family_views import family_view
@@ -24,8 +25,7 @@ def record_of(entry: str, variant: int = 0) -> RecordView:
 
 
 def face_of(*entries: str) -> Face:
-    samples = "  samples: []\n  doc: Under test.\n"
-    table = table_with(f"\n{samples}- name: ".join(entry.strip() for entry in entries))
+    table = load_table(OPS + "loss:\n" + "".join(map(complete, entries)))
     return make_face(table.by_base[table.ops[-1].base])
 
 
@@ -182,7 +182,8 @@ COPY = """copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)
 
 def inplace_of(entry: str) -> InplaceView:
     """The in-place form of an entry, in a table that has `copy_`."""
-    table = table_with(f"{entry}\n  variants: [inplace]\n  samples: []\n  doc: Under test.\n- name: {COPY}")
+    inplace = complete(f"{entry}\n  variants: [inplace]")
+    table = load_table(f"{OPS}loss:\n{inplace}{complete(COPY)}")
     op = table.ops[-2]
     made = entry_view(op, op.variants[0], table).inplace
     assert made is not None

@@ -125,6 +125,22 @@ def expand(self, size):
     return np.broadcast_to(self, [self.shape[n - front] if s == -1 else s for n, s in enumerate(size)])
 
 
+def places_of(geometry):
+    """Numbers of the base's elements that a view inside it shows, in the view's order."""
+    itemsize = geometry.dtype.itemsize
+    steps = [stride // itemsize for stride in geometry.strides]
+    places = np.full(geometry.shape, geometry.offset // itemsize)
+    for step, along in zip(steps, np.indices(geometry.shape)):
+        places += step * along
+    return places
+
+
+def geometry_scatter(self, geometry):
+    whole = np.zeros(np.prod(geometry.base_shape), self.dtype)
+    np.add.at(whole, places_of(geometry), self)
+    return whole.reshape(geometry.base_shape)
+
+
 def as_strided(self, size, stride, storage_offset=0):
     places = storage_offset + sum(
         np.arange(s).reshape([-1 if axis == n else 1 for n in range(len(size))]) * step
@@ -391,6 +407,8 @@ REFERENCES = {
     "broadcast_to": lambda self, size: np.broadcast_to(self, size),
     "expand_as": lambda self, other: np.broadcast_to(self, other.shape),
     "as_strided": as_strided,
+    "geometry_slice": lambda self, geometry: self.ravel()[places_of(geometry)],
+    "geometry_scatter": geometry_scatter,
     "cat": lambda tensors, dim=0: np.concatenate(tensors, dim),
     "stack": lambda tensors, dim=0: np.stack(tensors, dim),
     "split": split,

@@ -12,6 +12,8 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.generated.op_table import OPS, OpRow
+from gradsmith.runtime.geometry import geometry_of
+from gradsmith.runtime.strided import geometry_of_strides
 
 # Tensors of composite ops of which only shape or dtype is looked at.
 MODELS = {"view_as": "other", "reshape_as": "other", "expand_as": "other", "to.other": "other"}
@@ -56,6 +58,13 @@ class Generators:
 
     def boolean(self, *shape):
         return np.asarray(self.random.random(self._shape(shape)) < 0.5)
+
+    def geometry(self, shape, index):
+        base = np.zeros(shape, self.dtype)
+        return geometry_of(base, base[index])
+
+    def strided(self, shape, size, stride, offset):
+        return geometry_of_strides(np.zeros(shape, self.dtype), size, stride, offset)
 
 
 def evaluate(text, seed, dtype, shape=None):

@@ -56,6 +56,8 @@ INTERNAL = {
     "basic_index_backward",
     "index_backward",
     "index_put",
+    "geometry_slice",
+    "geometry_scatter",
 }
 FIRST = {key_of(case.row): case for case in CASES if case.number == 0}
 

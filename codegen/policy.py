@@ -1,0 +1,188 @@
+"""What an entry decides, and tells of its op, besides how it is computed: the keys of section 7 of the manual."""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass
+
+from .errors import Collector, Position, hint_from
+from .model import Interval, Point, Policy
+from .python_text import verify_names
+from .reader import Pairs, RawEntry, RawPoint, RawText
+from .schema import Argument, Signature
+from .vocabulary import NUMBER_NAMES, REFERENCE_NAMES
+
+_REAL_TYPES = ("Tensor", "Scalar", "float")
+_BOUNDS = {"inf": math.inf, "pi": math.pi}
+
+
+@dataclass(frozen=True)
+class PolicyReader:
+    """Checks the keys of one entry."""
+
+    entry: RawEntry
+    signature: Signature
+    errors: Collector
+
+    def policy(self) -> Policy:
+        return Policy(
+            subgradient=self.text("subgradient"),
+            points=tuple(map(self.point, self.entry.points)),
+            domain=self.domain(),
+            latex=self.latex(),
+            reference=self.reference(),
+            resets_accumulator=self.resets_accumulator(),
+            out_of_place=self.out_of_place(),
+        )
+
+    def error(self, position: Position, problem: str, hint: str = "") -> None:
+        self.errors.add(position, self.signature.base, problem, hint)
+
+    def text(self, key: str) -> str:
+        return self.entry.expect_text(key) or ""
+
+    # -- points
+
+    def point(self, point: RawPoint) -> Point:
+        self.verify_arguments(point.arguments)
+        given = {key.text for key, _ in point.arguments}
+        missing = [a.name for a in self.signature.arguments if a.default is None and a.name not in given]
+        if missing and given <= {a.name for a in self.signature.arguments}:
+            self.error(point.position, f"point has no value for '{missing[0]}'")
+        if not point.gradient:
+            hint = "Write {self: 0.0, gradient: {self: 0.5}}."
+            self.error(point.position, "point has no 'gradient'", hint)
+        self.verify_gradient(point.gradient or ())
+        return Point(_texts(point.arguments), _texts(point.gradient or ()))
+
+    def verify_arguments(self, arguments: Pairs) -> None:
+        names = [a.name for a in self.signature.arguments]
+        for key, value in arguments:
+            if key.text not in names:
+                hint = hint_from("Arguments", key.text, [*names, "gradient"])
+                self.error(key.position, f"point for '{key.text}', which is no argument", hint)
+            self.verify_numbers(value, f"point for '{key.text}'")
+
+    def verify_gradient(self, gradient: Pairs) -> None:
+        inputs = [a.name for a in self.signature.tensor_arguments]
+        for key, value in gradient:
+            if key.text not in inputs:
+                hint = hint_from("Inputs", key.text, inputs)
+                self.error(key.position, f"point has a gradient of '{key.text}', which is no input", hint)
+            self.verify_numbers(value, f"gradient of '{key.text}' at a point")
+
+    def verify_numbers(self, value: RawText, subject: str) -> None:
+        verify_names(self.errors, self.signature.base, value, subject, NUMBER_NAMES)
+
+    # -- domain
+
+    def domain(self) -> tuple[tuple[str, Interval], ...]:
+        found = [(key.text, self.interval(key, text)) for key, text in self.entry.pairs.get("domain", ())]
+        return tuple((name, interval) for name, interval in found if interval is not None)
+
+    def interval(self, key: RawText, text: RawText) -> Interval | None:
+        argument = self.signature.expect_argument(key.text)
+        if argument is None:
+            hint = hint_from("Arguments", key.text, [a.name for a in self.signature.arguments])
+            self.error(key.position, f"domain of '{key.text}', which is no argument", hint)
+        elif not _is_real(argument):
+            problem = f"domain of '{key.text}', which is {argument.type}: only real numbers have an interval"
+            self.error(key.position, problem)
+        interval = expect_interval(text.text)
+        if interval is None:
+            hint = "Write [0, 1], (0, inf), [-pi, pi): a square bracket includes its bound."
+            self.error(text.position, f"domain of '{key.text}' is '{text.text}', which is no interval", hint)
+        return interval
+
+    # -- the rest
+
+    def latex(self) -> str:
+        text = self.text("latex")
+        position = self.entry.texts["latex"].position if text else self.entry.position
+        if "$" in text:
+            self.error(position, "latex has '$'", "Write the formula alone; who shows it adds what is around it.")
+        if not _is_balanced(text):
+            self.error(position, f"latex '{text}' has braces that do not match")
+        return text
+
+    def reference(self) -> str:
+        raw = self.entry.texts.get("reference")
+        if raw is None:
+            return ""
+        names = {a.name for a in self.signature.arguments} | REFERENCE_NAMES
+        verify_names(self.errors, self.signature.base, raw, "reference", names)
+        return raw.text
+
+    def resets_accumulator(self) -> bool:
+        raw = self.entry.texts.get("resets_accumulator")
+        if raw is None:
+            return False
+        if raw.text not in ("true", "false"):
+            self.error(raw.position, f"resets_accumulator is '{raw.text}', which is neither true nor false")
+        elif raw.text == "true" and not any(a.type.written for a in self.signature.arguments):
+            hint = "Only an op that changes its argument, Tensor(a!), can make it forget its accumulator."
+            self.error(raw.position, "resets_accumulator, but the op changes no argument", hint)
+        return raw.text == "true"
+
+    def out_of_place(self) -> str:
+        raw = self.entry.texts.get("out_of_place")
+        if raw is None:
+            return ""
+        if any(text.text == "inplace" for text in self.entry.lists.get("variants", ())):
+            self.error(raw.position, "out_of_place, but its variants have 'inplace'", "Take one of them away.")
+        elif any(a.type.written for a in self.signature.arguments):
+            self.error(raw.position, "out_of_place, but the op itself changes its argument")
+        return raw.text
+
+
+def expect_interval(text: str) -> Interval | None:
+    """``[0, inf)``; None when the text is no interval."""
+    text = text.strip()
+    if text[:1] not in ("(", "[") or text[-1:] not in (")", "]"):
+        return None
+    bounds = [_expect_bound(part.strip()) for part in text[1:-1].split(",")]
+    if len(bounds) != 2 or bounds[0] is None or bounds[1] is None or not bounds[0] <= bounds[1]:
+        return None
+    return Interval(bounds[0], bounds[1], text[0] == "[", text[-1] == "]")
+
+
+def _expect_bound(text: str) -> float | None:
+    try:
+        return _value(ast.parse(text, mode="eval").body)
+    except SyntaxError:
+        return None
+
+
+def _value(node: ast.expr) -> float | None:
+    """A number, ``inf``, ``pi``, a fraction or the negative of one."""
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return float(number)
+        case ast.Name(id=name):
+            return _BOUNDS.get(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value = _value(operand)
+            return None if value is None else -value
+        case ast.BinOp(op=ast.Div(), left=left, right=right):
+            above, below = _value(left), _value(right)
+            return above / below if above is not None and below else None
+    return None
+
+
+def _is_real(argument: Argument) -> bool:
+    return argument.type.name in _REAL_TYPES and not argument.type.is_list
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for at, character in enumerate(text):
+        if character in "{}" and text[at - 1 : at] != "\\":
+            depth += 1 if character == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _texts(pairs: Pairs) -> tuple[tuple[str, str], ...]:
+    return tuple((key.text, value.text) for key, value in pairs)
