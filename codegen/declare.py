@@ -121,6 +121,7 @@ class Declaration:
             doc=self.entry.expect_text("doc") or "",
             supports_complex=self.supports_complex,
             nondifferentiable=self.nondifferentiable,
+            non_differentiable=tuple(a.name for a in self.signature.arguments if a.name in self.non_differentiable),
             output_differentiability=self.output_differentiability,
             policy=self.policy,
         )

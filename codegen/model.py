@@ -170,6 +170,8 @@ class Policy:
     reference: str = ""  # Python text: the value, computed by others
     resets_accumulator: bool = False
     out_of_place: str = ""  # why there is no in-place form, or ""
+    depends_on_layout: bool = False  # the result is another for other strides of the same elements
+    stops_gradient: bool = False  # the result depends on its input, and shall have no gradient nevertheless
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,7 @@ class Op:
     doc: str
     supports_complex: bool
     nondifferentiable: str  # why, or ""
+    non_differentiable: tuple[str, ...]  # inputs that the entry says have no gradient
     output_differentiability: tuple[bool, ...]
     policy: Policy
 

@@ -34,6 +34,8 @@ class PolicyReader:
             reference=self.reference(),
             resets_accumulator=self.resets_accumulator(),
             out_of_place=self.out_of_place(),
+            depends_on_layout=self.flag("depends_on_layout"),
+            stops_gradient=self.flag("stops_gradient"),
         )
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -114,16 +116,19 @@ class PolicyReader:
         verify_names(self.errors, self.signature.base, raw, "reference", names)
         return raw.text
 
+    def flag(self, key: str) -> bool:
+        raw = self.entry.texts.get(key)
+        if raw is not None and raw.text not in ("true", "false"):
+            self.error(raw.position, f"{key} is '{raw.text}', which is neither true nor false")
+        return raw is not None and raw.text == "true"
+
     def resets_accumulator(self) -> bool:
-        raw = self.entry.texts.get("resets_accumulator")
-        if raw is None:
-            return False
-        if raw.text not in ("true", "false"):
-            self.error(raw.position, f"resets_accumulator is '{raw.text}', which is neither true nor false")
-        elif raw.text == "true" and not any(a.type.written for a in self.signature.arguments):
+        resets = self.flag("resets_accumulator")
+        if resets and not any(a.type.written for a in self.signature.arguments):
             hint = "Only an op that changes its argument, Tensor(a!), can make it forget its accumulator."
-            self.error(raw.position, "resets_accumulator, but the op changes no argument", hint)
-        return raw.text == "true"
+            position = self.entry.texts["resets_accumulator"].position
+            self.error(position, "resets_accumulator, but the op changes no argument", hint)
+        return resets
 
     def out_of_place(self) -> str:
         raw = self.entry.texts.get("out_of_place")

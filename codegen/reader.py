@@ -17,7 +17,7 @@ from .vocabulary import FAMILIES
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
 TEXT_KEYS = (
     "name", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex", "reference",
-    "resets_accumulator", "out_of_place",
+    "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient",
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability")
 PAIR_KEYS = ("operators", "domain")

@@ -49,6 +49,9 @@ class OpRowView:
     reference: str
     resets_accumulator: bool
     out_of_place: str
+    non_differentiable: tuple[str, ...]
+    depends_on_layout: bool
+    stops_gradient: bool
     doc: str
 
 
@@ -91,6 +94,9 @@ def op_row(op: Op) -> OpRowView:
         reference=op.policy.reference,
         resets_accumulator=op.policy.resets_accumulator,
         out_of_place=op.policy.out_of_place,
+        non_differentiable=op.non_differentiable,
+        depends_on_layout=op.policy.depends_on_layout,
+        stops_gradient=op.policy.stops_gradient,
         doc=op.doc,
     )
 

@@ -218,7 +218,14 @@ ARRAY_BUILTINS = _words("abs bool complex float int isinstance len list max min 
 SAMPLE_NAMES = _words("real positive nonzero distinct integers boolean geometry strided slice")
 # What points and the bounds of domains may say besides literals.
 NUMBER_NAMES = _words("inf nan pi")
-REFERENCE_NAMES = _words("np scipy abs bool complex float int len max min range reversed round sorted sum tuple zip")
+# The functions are those of gradsmith/verify/references.py.
+REFERENCE_FUNCTIONS = _words(
+    "axes class_weights corner cross_entropy grid log_softmax nll_loss nll_loss_backward places_of put reduced slices "
+    "softmax strided_places sum_to"
+)
+REFERENCE_NAMES = REFERENCE_FUNCTIONS | _words(
+    "np scipy abs bool complex enumerate float int len list max min range reversed round sorted sum tuple zip"
+)
 
 _DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(", re.MULTILINE)
 

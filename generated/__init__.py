@@ -44,6 +44,8 @@ from gradsmith.generated.exponential import (
     sqrt,
     rsqrt,
     erf,
+    erf_loop,
+    erf_any,
 )
 from gradsmith.generated.trigonometric import (
     sin,
@@ -58,6 +60,8 @@ from gradsmith.generated.activation import (
     relu,
     softplus,
     gelu,
+    gelu_erf,
+    gelu_tanh,
     silu,
 )
 from gradsmith.generated.comparison import (
@@ -93,6 +97,7 @@ from gradsmith.generated.reduce import (
     std,
     cumsum,
     sum_to,
+    restore_dims,
 )
 from gradsmith.generated.extremes import (
     amax,
@@ -125,6 +130,7 @@ from gradsmith.generated.shape import (
     unsqueeze,
     broadcast_to,
     as_strided,
+    strided_view,
     cat,
     concat,
     concatenate,
@@ -155,6 +161,7 @@ from gradsmith.generated.index import (
 from gradsmith.generated.linalg import (
     matmul,
     mm,
+    matmul_of_transpose,
     bmm,
     mv,
     dot,
@@ -169,10 +176,12 @@ from gradsmith.generated.copy import (
     to_copy,
     zero_,
     real,
+    real_part,
     imag,
 )
 from gradsmith.generated.loss import (
     mse_loss,
+    mse_loss_backward,
     nll_loss,
     nll_loss_backward,
     cross_entropy,

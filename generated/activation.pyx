@@ -131,7 +131,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:541
+# derivatives.yaml:566
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -232,7 +232,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:549
+# derivatives.yaml:575
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -332,7 +332,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:558
+# derivatives.yaml:585
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -427,7 +427,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:569
+# derivatives.yaml:597
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     return op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
@@ -461,7 +461,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:578
+# derivatives.yaml:609
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -506,9 +506,40 @@ cdef TensorBase op_gelu_erf(TensorBase self):
         set_history(result, node)
     return result
 
+cdef object call_gelu_erf(object self):
+    self = check_tensor(self, "gelu_erf", "input", 1)
+    check_real(self, "gelu_erf")
+    return op_gelu_erf(<TensorBase>self)
+
+def gelu_erf(input):
+    """The exact form of gelu.
+
+    ``gelu_erf(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
+    """
+    return call_gelu_erf(input)
+
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:587
+# derivatives.yaml:619
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -553,9 +584,40 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
         set_history(result, node)
     return result
 
+cdef object call_gelu_tanh(object self):
+    self = check_tensor(self, "gelu_tanh", "input", 1)
+    check_real(self, "gelu_tanh")
+    return op_gelu_tanh(<TensorBase>self)
+
+def gelu_tanh(input):
+    """The approximate form of gelu.
+
+    ``gelu_tanh(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self))
+    """
+    return call_gelu_tanh(input)
+
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:599
+# derivatives.yaml:632
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

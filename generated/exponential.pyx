@@ -113,7 +113,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:413
+# derivatives.yaml:434
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -199,7 +199,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:421
+# derivatives.yaml:442
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -285,7 +285,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:429
+# derivatives.yaml:450
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -368,7 +368,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:437
+# derivatives.yaml:458
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -451,7 +451,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:445
+# derivatives.yaml:466
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -537,7 +537,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:453
+# derivatives.yaml:474
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -638,7 +638,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:461
+# derivatives.yaml:483
 
 cdef TensorBase op_erf(TensorBase self):
     return op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
@@ -682,7 +682,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:469
+# derivatives.yaml:492
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -727,9 +727,40 @@ cdef TensorBase op_erf_loop(TensorBase self):
         set_history(result, node)
     return result
 
+cdef object call_erf_loop(object self):
+    self = check_tensor(self, "erf_loop", "input", 1)
+    check_real(self, "erf_loop")
+    return op_erf_loop(<TensorBase>self)
+
+def erf_loop(input):
+    """Error function by a compiled loop, which has to fit, since there is no other way to write it.
+
+    ``erf_loop(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * (1.1283791670955126 * exp(-self * self))
+    """
+    return call_erf_loop(input)
+
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:478
+# derivatives.yaml:502
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -759,3 +790,34 @@ cdef TensorBase op_erf_any(TensorBase self):
         save_input(node, 0, self)
         set_history(result, node)
     return result
+
+cdef object call_erf_any(object self):
+    self = check_tensor(self, "erf_any", "input", 1)
+    check_real(self, "erf_any")
+    return op_erf_any(<TensorBase>self)
+
+def erf_any(input):
+    """Error function of what no compiled loop takes.
+
+    ``erf_any(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * (1.1283791670955126 * exp(-self * self))
+    """
+    return call_erf_any(input)

@@ -16,6 +16,7 @@ cdef TensorBase op_einsum(object equation, list operands)
 
 cdef object call_matmul(object self, object other)
 cdef object call_mm(object self, object mat2)
+cdef object call_matmul_of_transpose(object self, object mat2)
 cdef object call_bmm(object self, object mat2)
 cdef object call_mv(object self, object vec)
 cdef object call_dot(object self, object tensor)

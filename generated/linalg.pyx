@@ -97,7 +97,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1455
+# derivatives.yaml:1572
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -205,7 +205,7 @@ def matmul(input, other, *, out=None):
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1477
+# derivatives.yaml:1595
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -286,7 +286,7 @@ def mm(input, mat2, *, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1486
+# derivatives.yaml:1605
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -328,9 +328,44 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
         set_history(result, node)
     return result
 
+cdef object call_matmul_of_transpose(object self, object mat2):
+    self = check_tensor(self, "matmul_of_transpose", "input", 1)
+    mat2 = check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
+    return op_matmul_of_transpose(<TensorBase>self, <TensorBase>mat2)
+
+def matmul_of_transpose(input, mat2):
+    """Product of the transpose of a matrix and another, without a view in between.
+
+    ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    mat2 : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    RuntimeError
+        If the shapes do not fit together.
+
+    Notes
+    -----
+    Gradients::
+
+        input: matmul(conj(mat2), mT(grad))
+        mat2: matmul(conj(self), grad)
+    """
+    return call_matmul_of_transpose(input, mat2)
+
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1495
+# derivatives.yaml:1615
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -411,7 +446,7 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1504
+# derivatives.yaml:1625
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -492,7 +527,7 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1513
+# derivatives.yaml:1635
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -573,7 +608,7 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1522
+# derivatives.yaml:1645
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -656,7 +691,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1532
+# derivatives.yaml:1656
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -750,7 +785,7 @@ def linear(input, weight, bias=None):
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1547
+# derivatives.yaml:1672
 
 cdef TensorBase op_einsum(object equation, list operands):
     return einsum_of_products(equation, operands)

@@ -100,7 +100,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:1663
+# derivatives.yaml:1803
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -205,7 +205,7 @@ def mse_loss(input, target, reduction="mean"):
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:1675
+# derivatives.yaml:1816
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -281,9 +281,52 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
         set_history(result, node)
     return result
 
+cdef object call_mse_loss_backward(object self, object one, object other, object scale):
+    self = check_tensor(self, "mse_loss_backward", "input", 1)
+    one = check_tensor(one, "mse_loss_backward", "one", 2)
+    other = check_tensor(other, "mse_loss_backward", "other", 3)
+    scale = as_number(scale, "mse_loss_backward", "scale", 4)
+    check_real(self, "mse_loss_backward")
+    check_real(one, "mse_loss_backward")
+    check_real(other, "mse_loss_backward")
+    return op_mse_loss_backward(<TensorBase>self, <TensorBase>one, <TensorBase>other, scale)
+
+def mse_loss_backward(input, one, other, scale):
+    """Gradient through mse_loss, with respect to the first of what it compares.
+
+    ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    one : Tensor
+    other : Tensor
+    scale : number
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    RuntimeError
+        If the shapes do not fit together.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * (scale * (one - other))
+        one: grad * (scale * self)
+        other: -grad * (scale * self)
+    """
+    return call_mse_loss_backward(input, one, other, scale)
+
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:1686
+# derivatives.yaml:1828
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -399,7 +442,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 # ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:1701
+# derivatives.yaml:1844
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
@@ -510,7 +553,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:1714
+# derivatives.yaml:1858
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     return op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)

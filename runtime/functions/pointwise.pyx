@@ -141,7 +141,7 @@ cpdef object to_copy_of(object a, object dtype):
 
 cpdef object filling_of(object value):
     """The one value of a fill, as an array without dimensions."""
-    array = as_array(value)
+    array = np.asarray(value)
     if array.ndim:
         raise RuntimeError(
             f"fill_(): the value must be a number or a 0-dimensional tensor, but has size {list(array.shape)}"

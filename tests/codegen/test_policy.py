@@ -21,6 +21,8 @@ root(Tensor self, Scalar scale=1) -> Tensor
   latex: s \sqrt{x}
   reference: np.array([abs(x) ** 0.5 for x in self]) * scale
   out_of_place: an example
+  depends_on_layout: true
+  stops_gradient: true
 """
 
 
@@ -38,6 +40,8 @@ def test_policy_of_an_op() -> None:
         latex=r"s \sqrt{x}",
         reference="np.array([abs(x) ** 0.5 for x in self]) * scale",
         out_of_place="an example",
+        depends_on_layout=True,
+        stops_gradient=True,
     )
 
 
@@ -58,6 +62,7 @@ def test_policy_in_the_row_of_an_op() -> None:
     assert root.points[0] == ({"self": "[1.0, 4.0]", "scale": "1"}, {"self": "[0.5, 0.25]"})
     assert root.domain["self"] == (0.0, math.inf, True, False)
     assert (root.latex, root.out_of_place, root.resets_accumulator) == (r"s \sqrt{x}", "an example", False)
+    assert root.depends_on_layout and root.stops_gradient
     assert (exp.points, exp.domain, exp.reference) == ((), {}, "")
 
 

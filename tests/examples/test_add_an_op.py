@@ -63,8 +63,6 @@ def test_the_page_is_true(project):
             built += run_console(project, block)
         elif block.is_session:
             run_session(project, block)
-        elif block.language == "python":
-            add_reference(project, block.text)
     linked = re.findall(r"^link +(\S+)", built, re.MULTILINE)
     assert linked == ["gradsmith.generated.activation"], "the page says that only one family is compiled"
 
@@ -76,13 +74,6 @@ def add_entry(project, entry):
     [index] = [i for i, family in enumerate(families) if family.startswith("activation:")]
     families[index] = f"{families[index].rstrip()}\n\n{entry}\n\n"
     table.write_text("".join(families), encoding="utf-8")
-
-
-def add_reference(project, line):
-    references = project / "tests" / "ops" / "references.py"
-    before, opening, after = references.read_text(encoding="utf-8").partition("REFERENCES = {\n")
-    assert opening
-    references.write_text(before + opening + line + after, encoding="utf-8")
 
 
 def run_console(project, block):

@@ -4,24 +4,12 @@ import operator
 
 import numpy as np
 import pytest
-from samples import (
-    CALLABLE,
-    CASES,
-    DIFFERENTIABLE,
-    Case,
-    as_tensors,
-    at,
-    call,
-    call_function,
-    call_method,
-    call_property,
-    function_of,
-    key_of,
-    outputs_of,
-)
+from table import CALLABLE, CASES, DIFFERENTIABLE
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.verify.calls import call, call_function, call_method, call_property, function_of, outputs_of
+from gradsmith.verify.samples import Case, as_tensors, at, key_of
 
 CALLS = {"function": call_function, "method": call_method, "property": call_property}
 PYTHON_OPERATORS = {

@@ -2,22 +2,13 @@
 
 import numpy as np
 import pytest
-from numeric import weights_like
-from samples import (
-    CASES,
-    as_tensors,
-    at,
-    call,
-    call_method,
-    cases_by_row,
-    key_of,
-    outputs_of,
-    places_of,
-    replaced,
-)
+from table import CASES, cases_by_row
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.verify.calls import call, call_method, outputs_of
+from gradsmith.verify.numeric import weights_like
+from gradsmith.verify.samples import as_tensors, at, key_of, places_of, replaced
 
 WRITING = [case for case in CASES if "inplace" in case.row.forms or case.row.base.endswith("_")]
 DTYPES = ("float64", "complex128")
@@ -412,3 +403,9 @@ def test_replaced_is_used_for_places():
     """`replaced` exchanges one tensor of a list and leaves the other arguments alone."""
     values = {"tensors": [1, 2], "dim": 0}
     assert replaced(values, {("tensors", 1): 5}) == {"tensors": [1, 5], "dim": 0}
+
+
+def test_a_number_is_filled_in_to_the_last_digit():
+    assert gs.zeros(1, dtype=gs.float64).fill_(0.1).item() == 0.1
+    assert gs.zeros(1, dtype=gs.complex128).fill_(0.1 + 0.3j).item() == 0.1 + 0.3j
+    assert gs.zeros(1, dtype=gs.float32).fill_(0.1).item() == np.float32(0.1)

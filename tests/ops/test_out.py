@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from samples import CASES, as_tensors, at, call, call_function, call_method, outputs_of, places_of
+from table import CASES
 
 import gradsmith as gs
+from gradsmith.verify.calls import call, call_function, call_method, outputs_of
+from gradsmith.verify.samples import as_tensors, at, places_of
 
 OUT = [case for case in CASES if "out" in case.row.forms]
 FIRST = [case for case in OUT if case.number == 0]

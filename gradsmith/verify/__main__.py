@@ -1,0 +1,90 @@
+"""Prove the entries of the op table numerically.
+
+python -m gradsmith.verify                      every entry
+python -m gradsmith.verify mul sum.dim          these
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradsmith.generated.op_table import OPS
+
+from .matrix import page_of
+from .report import reported, summary_of
+from .run import PROCESSES, prove_rows
+from .samples import key_of
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
+
+    from .proof import Proof
+
+TABLE = "derivatives.yaml"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parsed(arguments)
+    rows = chosen(options.ops)
+    start = time.perf_counter()
+    width = max(len(key_of(row)) for row in rows)
+    proofs = list(reported(prove_rows([OPS.index(row) for row in rows], options.jobs), len(rows), TABLE, width))
+    print(summary_of(proofs, time.perf_counter() - start))
+    if not all(proof.holds for proof in proofs):
+        return 1
+    return keep_matrix(options, rows, proofs) if options.matrix else 0
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m gradsmith.verify", description="Prove the entries of the op table numerically."
+    )
+    parser.add_argument("ops", nargs="*", metavar="OP", help="add, sum.dim, ...; an op stands for all its overloads")
+    parser.add_argument("--jobs", type=int, default=PROCESSES, help="processes (default: %(default)s)")
+    parser.add_argument("--matrix", type=Path, metavar="FILE", help="write the support matrix; of all entries only")
+    parser.add_argument("--check", action="store_true", help="do not write the matrix, fail when it is not up to date")
+    options = parser.parse_args(arguments)
+    if options.matrix and options.ops:
+        parser.error("the support matrix is made of all entries: name no ops")
+    unknown = [name for name in options.ops if not rows_named(name)]
+    if unknown:
+        parser.error(f"the table has no {', '.join(map(repr, unknown))}.{suggestion(unknown[0])}")
+    return options
+
+
+def rows_named(name: str) -> list[OpRow]:
+    return [row for row in OPS if name in (row.base, key_of(row))]
+
+
+def suggestion(name: str) -> str:
+    near = difflib.get_close_matches(name, [key_of(row) for row in OPS], 3)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def chosen(names: Sequence[str]) -> list[OpRow]:
+    """In the order of the table."""
+    named = {key_of(row) for name in names for row in rows_named(name)}
+    return [row for row in OPS if not names or key_of(row) in named]
+
+
+def keep_matrix(options: argparse.Namespace, rows: Sequence[OpRow], proofs: Sequence[Proof]) -> int:
+    """Write the page, or with ``--check`` compare it."""
+    page, text = options.matrix, page_of(rows, proofs)
+    if page.exists() and page.read_text(encoding="utf-8") == text:
+        return 0
+    if options.check:
+        print(f"{page} is not what was proven: run `make verify`.")
+        return 1
+    page.write_text(text, encoding="utf-8", newline="\n")
+    print(f"written  {page}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

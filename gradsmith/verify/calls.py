@@ -1,0 +1,63 @@
+"""The ways to call an op of the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gradsmith as gs
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from gradsmith.generated.op_table import OpRow
+
+    from .samples import Values
+
+
+def call(row: OpRow, values: Values, module: ModuleType = gs) -> Any:
+    """Call the op by its first form; an op that changes its input is called on a clone."""
+    if row.base.endswith("_"):
+        return call_method(row, {**values, "self": values["self"].clone()})
+    if row.forms[0] == "function":
+        return call_function(row, values, module=module)
+    return call_method(row, values) if row.forms[0] == "method" else call_property(row, values)
+
+
+def call_function(row: OpRow, values: Values, name: str | None = None, module: ModuleType = gs, **more: Any) -> Any:
+    positional, keywords = split_arguments(row, values)
+    return function_of(row, name, module)(*positional, **keywords, **more)
+
+
+def function_of(row: OpRow, name: str | None = None, module: ModuleType = gs) -> Any:
+    """The package exports it, or only its own modules know it."""
+    hidden = "internal" in row.forms and module is gs
+    return getattr(gs.generated if hidden else module, name or row.base)
+
+
+def call_method(row: OpRow, values: Values, name: str | None = None, **more: Any) -> Any:
+    positional, keywords = split_arguments(row, {key: value for key, value in values.items() if key != "self"})
+    return getattr(values["self"], name or row.base)(*positional, **keywords, **more)
+
+
+def call_property(row: OpRow, values: Values) -> Any:
+    return getattr(values["self"], row.base)
+
+
+def split_arguments(row: OpRow, values: Values) -> tuple[list[Any], Values]:
+    """Positional as far as no argument is left out, by keyword from there on."""
+    positional: list[Any] = []
+    keywords: Values = {}
+    left_out = False
+    for argument in row.arguments:
+        if argument.name not in values:
+            left_out = left_out or argument.name != "self"
+        elif left_out or argument.keyword_only:
+            keywords[argument.name] = values[argument.name]
+        else:
+            positional.append(values[argument.name])
+    return positional, keywords
+
+
+def outputs_of(result: Any) -> list[Any]:
+    """A call's results as a list."""
+    return list(result) if isinstance(result, (tuple, list)) else [result]

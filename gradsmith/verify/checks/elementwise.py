@@ -1,0 +1,153 @@
+"""Ops that compute each element apart, on every shape: broadcast, without dimensions, without elements, large; and at
+infinities, NaN and the ends of the range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+from ..references import sum_to
+from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
+from ..subject import REAL, Setting
+from . import reverse, value
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import Interval
+
+    from ..proof import Proof
+    from ..samples import Array, Shape
+    from ..subject import Subject
+
+TRIED = (3, 4)  # a shape with more than one dimension, and not square
+SHAPES: tuple[Shape, ...] = ((), (1,), (0,), (2, 0, 3), (1, 1))
+PATTERNS: tuple[tuple[Shape, ...], ...] = (
+    ((3, 4), (4,), (1, 4)),
+    ((4,), (3, 4), (3, 4)),
+    ((3, 1), (1, 4), (4,)),
+    ((), (3, 4), ()),
+    ((3, 4), (), (3, 1)),
+    ((2, 1, 4), (3, 1), (1, 1)),
+    ((1, 1, 1), (4,), ()),
+    ((0, 1), (1, 3), (1,)),
+)
+SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e150, -1e150, 1e-150)
+LARGE, PERIOD = 100_003, 1009  # enough for several threads, and no multiple of anything
+SAME = 1e-12
+SINGLE = 1e-5
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for case in subject.cases:
+        if is_elementwise(subject, case):
+            check_shapes(subject, case, proof)
+            check_broadcasting(subject, case, proof)
+            check_special_values(subject, case, proof)
+            check_large(subject, case, proof)
+
+
+def is_elementwise(subject: Subject, case: Case) -> bool:
+    """Whether permuting the elements of the inputs permutes those of the result."""
+    names = tensors_of(case)
+    if not names or subject.row.is_view:
+        return False
+    values = case.values(shapes=dict.fromkeys(names, TRIED))
+    if any(np.shape(values[name]) != TRIED for name in names):
+        return False
+    order = np.random.default_rng(0).permutation(values[names[0]].size)
+    permuted = replaced(values, {(name,): values[name].ravel()[order].reshape(TRIED) for name in names})
+    setting = Setting(subject, case, values, REAL)
+    try:
+        results, others = setting.results(), setting.results(permuted)
+    except (RuntimeError, ValueError, IndexError):
+        return False
+    if len(results) != 1 or results[0].shape != TRIED:
+        return False
+    return np.array_equal(results[0].ravel()[order], others[0].ravel())
+
+
+def tensors_of(case: Case) -> list[str]:
+    """Tensors that are computed with; not those of which an op takes the shape or the dtype."""
+    models = case.row.non_differentiable
+    found = places_of(case.values())
+    return [place[0] for place, array in found if place[0] not in models or array.dtype.kind not in "fc"]
+
+
+def reshaped(subject: Subject, case: Case, shapes: dict[str, Shape], dtype: str = REAL) -> Setting:
+    shown = " and ".join(map(str, dict.fromkeys(shapes.values())))
+    return Setting(subject, case, case.values(dtype, shapes=shapes), dtype, f"shaped {shown}")
+
+
+def check_shapes(subject: Subject, case: Case, proof: Proof) -> None:
+    for shape in SHAPES:
+        setting = reshaped(subject, case, dict.fromkeys(tensors_of(case), shape))
+        value.check_setting(setting, proof)
+        if case.inputs:
+            weights = setting.weights()
+            reverse.check_differences(setting, weights, setting.gradients(weights), proof)
+
+
+def check_broadcasting(subject: Subject, case: Case, proof: Proof) -> None:
+    """The gradient is that of the expanded inputs, summed back over what was expanded."""
+    names = tensors_of(case)
+    for pattern in PATTERNS if 1 < len(names) <= len(PATTERNS[0]) else ():
+        common = np.broadcast_shapes(*pattern[: len(names)])
+        if subject.row.base.endswith("_") and pattern[0] != common:
+            continue  # what is written keeps its shape
+        setting = reshaped(subject, case, dict(zip(names, pattern)))
+        whole = {(name,): np.broadcast_to(setting.values[name], common).copy() for name in names}
+        expanded = setting.with_values(replaced(setting.values, whole), "expanded")
+        for found, expected in zip(setting.results(), expanded.results()):
+            proof.compare("shapes", "value of broadcast inputs", setting.label, found, expected, SAME)
+        if case.inputs:
+            weights = setting.weights()
+            for place, found, full in zip(case.inputs, setting.gradients(weights), expanded.gradients(weights)):
+                expected = sum_to(full, at(setting.values, place).shape)
+                name = f"{reverse.name_of(place)}, summed over what was broadcast"
+                proof.compare("shapes", name, setting.label, found, expected, SAME)
+
+
+def check_special_values(subject: Subject, case: Case, proof: Proof) -> None:
+    """Values are the reference's; of gradients the compiled loop and the recorded ops agree."""
+    names = [place[0] for place in case.inputs]
+    if not names or len(names) != len(tensors_of(case)):
+        return
+    grids = np.meshgrid(*(special_values(subject, name) for name in names))
+    values = replaced(case.values(), {(name,): grid.ravel() for name, grid in zip(names, grids)})
+    setting = Setting(subject, case, values, REAL, "special values")
+    value.check_setting(setting, proof)
+    ones = [np.ones_like(result) for result in setting.root_arrays()]
+    reverse.check_recorded(setting, ones, setting.gradients(ones), proof)
+
+
+def special_values(subject: Subject, name: str) -> list[float]:
+    """Those in the domain of the argument."""
+    domain = subject.row.domain.get(name)
+    return [x for x in SPECIAL if domain is None or is_inside(x, domain)]
+
+
+def is_inside(number: float, domain: Interval) -> bool:
+    above = number > domain.lower or (domain.includes_lower and number == domain.lower)
+    return above and (number < domain.upper or (domain.includes_upper and number == domain.upper))
+
+
+def check_large(subject: Subject, case: Case, proof: Proof) -> None:
+    """Every element is computed as it is in a small array."""
+    shapes: dict[str, Shape] = dict.fromkeys(tensors_of(case), (PERIOD,))
+    small = reshaped(subject, case, shapes, "float32")
+    tiled = {place: np.resize(array, LARGE) for place, array in places_of(small.values)}
+    large = small.with_values(replaced(small.values, tiled), f"{LARGE} elements")
+    for found, expected in zip(sum_and_gradients(large), sum_and_gradients(small)):
+        proof.compare("shapes", "value or gradient", large.label, found, np.resize(expected, LARGE), SINGLE)
+
+
+def sum_and_gradients(setting: Setting) -> list[Array]:
+    """Value of the op, and the gradients of its sum."""
+    tensors = as_tensors(setting.values)
+    leaves = leaves_among(tensors, setting.places)
+    (result,) = setting.subject.call(tensors)
+    gradients = grad(result, leaves, gs.ones_like(result)) if leaves else ()
+    return [array_of(result), *(array_of(g) for g in gradients)]

@@ -1,0 +1,143 @@
+"""The in-place and the out= form: the numbers and the derivatives of the plain one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+from .. import numeric
+from ..calls import call_function, call_method
+from ..samples import array_of, as_tensors, at, leaves_among, places_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..proof import Proof
+    from ..samples import Array, Values
+    from ..subject import Setting, Subject
+
+SAME = 1e-11
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    forms = subject.row.forms
+    for setting in subject.settings():
+        if ("inplace" in forms or subject.row.base.endswith("_")) and fits_in_place(setting):
+            check_written_value(setting, proof)
+            if setting.places:
+                check_written_gradients(setting, proof)
+        if "out" in forms:
+            check_out(setting, proof)
+
+
+# ---- in place
+
+
+def fits_in_place(setting: Setting) -> bool:
+    """Whether the result can be written into the first argument."""
+    target = setting.values.get("self")
+    if not isinstance(target, np.ndarray):
+        return False
+    (result,) = setting.results()
+    return result.shape == target.shape and np.can_cast(result.dtype, target.dtype, "same_kind")
+
+
+def write(setting: Setting, tensors: Values) -> Any:
+    row = setting.subject.row
+    return call_method(row, tensors, name=row.base if row.base.endswith("_") else row.base + "_")
+
+
+def check_written_value(setting: Setting, proof: Proof) -> None:
+    (expected,) = setting.results()
+    tensors = as_tensors(setting.values)
+    target = tensors["self"]
+    same = write(setting, tensors) is target
+    proof.expect("in-place", "the in-place form", setting.label, "" if same else "does not give back its tensor")
+    proof.compare("in-place", "value in place", setting.label, array_of(target), expected.astype(target.dtype), 0)
+    for place, array in places_of(setting.values):
+        if place != ("self",):
+            found = array_of(at(tensors, place))
+            proof.compare("in-place", f"input {place[0]!r} after a write in place", setting.label, found, array, 0)
+
+
+def check_written_gradients(setting: Setting, proof: Proof) -> None:
+    """Of a tensor with a history that is overwritten, and of the base of a view that is."""
+    compare_derivatives(setting, proof, "in place", lambda x: (y := x * 1, y), lambda x, result: result)
+
+    def base_and_view(x: Any) -> tuple[Any, Any]:
+        base = gs.stack([x * 2, x])
+        return base, base[1]
+
+    compare_derivatives(
+        setting, proof, "in place, through a view", base_and_view, lambda x, result: gs.stack([x * 2, result])
+    )
+
+
+def compare_derivatives(
+    setting: Setting,
+    proof: Proof,
+    how: str,
+    target_of: Callable[[Any], tuple[Any, Any]],
+    root_of: Callable[[Any, Any], Any],
+) -> None:
+    """`target_of` gives what is looked at and what is written; `root_of` puts a plain result where that would be."""
+    tensors = as_tensors(setting.values)
+    leaves = leaves_among(tensors, setting.places)
+    root, target = target_of(tensors["self"])
+    write(setting, {**tensors, "self": target})
+    plain = as_tensors(setting.values)
+    plain_leaves = leaves_among(plain, setting.places)
+    (result,) = setting.subject.call(plain)
+    expected_root = root_of(plain["self"], result.to(plain["self"].dtype))
+    found, expected = (derivatives(*pair, setting.case.id) for pair in ((root, leaves), (expected_root, plain_leaves)))
+    for number, (one, other) in enumerate(zip(found, expected)):
+        order = "gradient" if number < len(leaves) else "gradient of the gradient"
+        proof.compare("in-place", f"{order} {how}", setting.label, one, other, SAME)
+
+
+def derivatives(root: Any, leaves: list[Any], label: str) -> list[Array]:
+    """First and second derivatives of a fixed function of the root."""
+    (weights,) = numeric.weights_like([array_of(root)], label)
+    firsts = grad(root, leaves, gs.tensor(weights), create_graph=True)
+    total = sum((first * first.conj()).real.sum() for first in firsts)
+    seconds = grad(total, leaves, materialize_grads=True) if total.requires_grad else ()
+    return [array_of(g) for g in (*firsts, *seconds)]
+
+
+# ---- out=
+
+
+def check_out(setting: Setting, proof: Proof) -> None:
+    (expected,) = setting.results()
+    tensors = as_tensors(setting.values)
+    out = gs.tensor(np.full(expected.shape, 7).astype(expected.dtype))
+    same = into(setting, tensors, out) is out
+    proof.expect("out", "the form with out=", setting.label, "" if same else "does not give back the given tensor")
+    proof.compare("out", "value written into out=", setting.label, array_of(out), expected, 0)
+    if setting.places:
+        check_out_is_refused(setting, out, proof)
+
+
+def into(setting: Setting, tensors: Values, out: Any) -> Any:
+    """Call the function with ``out=``, or the method where there is no function."""
+    row = setting.subject.row
+    if "function" in row.forms:
+        return call_function(row, tensors, module=setting.subject.module, out=out)
+    return call_method(row, tensors, out=out)
+
+
+def check_out_is_refused(setting: Setting, out: Any, proof: Proof) -> None:
+    """A graph through a given tensor would be lost: the op has to refuse."""
+    tensors = as_tensors(setting.values)
+    leaves_among(tensors, setting.places)
+    try:
+        into(setting, tensors, out)
+    except RuntimeError:
+        problem = ""
+    else:
+        problem = "was taken although an input requires grad"
+    proof.expect("out", "out= beside an input that requires grad", setting.label, problem)

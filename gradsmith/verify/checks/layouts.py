@@ -1,0 +1,69 @@
+"""Inputs that are not plain: other strides, unaligned, a single element, no elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+from ..numeric import weights_like
+from ..samples import array_of, as_tensors, leaves_among, places_of, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..proof import Proof
+    from ..samples import Array, Values
+    from ..subject import Setting, Subject
+
+SAME = 1e-12
+
+
+def unaligned(array: Array) -> Array:
+    """A copy that starts at an odd address."""
+    memory = np.empty(array.nbytes + 1, np.uint8)
+    view: Array = np.ndarray(array.shape, array.dtype, memory, 1)
+    view[...] = array
+    return view
+
+
+LAYOUTS: dict[str, Callable[[Array], Array]] = {
+    "transposed": lambda a: np.array(a.T, order="C").T,
+    "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2] if a.ndim else a,
+    "reversed": lambda a: np.flip(np.flip(a).copy()),
+    "broadcast": lambda a: np.broadcast_to(a, (2, *a.shape))[1],
+    "rows of a block": lambda a: np.stack([a, a], axis=1)[:, 0] if a.ndim else a,
+    "unaligned": unaligned,
+}
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for setting in () if subject.row.depends_on_layout else subject.settings():
+        expected = results_and_gradients(setting, as_tensors(setting.values))
+        for layout in LAYOUTS:
+            found = results_and_gradients(setting, relaid(setting.values, layout))
+            for number, (one, other) in enumerate(zip(found, expected)):
+                name = f"number {number} of results and gradients, inputs {layout}"
+                proof.compare("layouts", name, setting.label, one, other, SAME)
+
+
+def relaid(values: Values, layout: str) -> Values:
+    """The call's values as tensors over memory of that layout."""
+    return replaced(
+        values, {place: gs.from_numpy(np.asarray(LAYOUTS[layout](array))) for place, array in places_of(values)}
+    )
+
+
+def results_and_gradients(setting: Setting, tensors: Values) -> list[Array]:
+    """All results, and the gradients of a fixed combination of them."""
+    leaves = leaves_among(tensors, setting.places)
+    results = setting.subject.call(tensors)
+    arrays = [array_of(r) for r in results]
+    roots = [r for r in results if r.requires_grad]
+    if not roots:
+        return arrays
+    weights = [gs.tensor(w) for w in weights_like([array_of(r) for r in roots], setting.case.id)]
+    return arrays + [array_of(g) for g in grad(roots, leaves, weights)]

@@ -1,0 +1,56 @@
+"""The `points` of an entry: gradients that the author decided, exactly as written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+from ..samples import array_of, as_tensors, at, evaluate, inputs_among, is_written_out, leaves_among
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import Point
+
+    from ..proof import Proof
+    from ..samples import Values
+    from ..subject import Subject
+
+PRECISION = {"float64": 1e-12, "float32": 1e-6}
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for point in subject.row.points:
+        for dtype in PRECISION:
+            for create_graph in (False, True):
+                check_point(subject, point, dtype, create_graph, proof)
+
+
+def check_point(subject: Subject, point: Point, dtype: str, create_graph: bool, proof: Proof) -> None:
+    values = values_of(subject, point.arguments, dtype)
+    places = [place for place in inputs_among(subject.row, values) if place[0] in point.gradient]
+    tensors = as_tensors(values)
+    leaves = leaves_among(tensors, places)
+    roots = subject.differentiable(subject.call(tensors))
+    found = grad(roots, leaves, [gs.ones_like(root) for root in roots], create_graph=create_graph)
+    shown = ", ".join(f"{name}: {text}" for name, text in point.arguments.items())
+    for place, gradient in zip(places, found):
+        expected = np.broadcast_to(evaluate(point.gradient[place[0]], 0, dtype), at(values, place).shape)
+        name = f"gradient of {place[0]!r}" + (", recorded" if create_graph else "")
+        setting = f"point, {dtype}: {{{shown}}}"
+        proof.compare("points", name, setting, array_of(gradient), expected, PRECISION[dtype])
+
+
+def values_of(subject: Subject, texts: dict[str, str], dtype: str) -> Values:
+    """Numbers written out are of that dtype where the op differentiates, else as they are."""
+    values: dict[str, Any] = {}
+    for argument in subject.row.arguments:
+        if argument.name in texts:
+            value = evaluate(texts[argument.name], 0, dtype)
+            if is_written_out(argument, value):
+                is_constant = argument.name in subject.row.non_differentiable
+                value = np.asarray(value) if is_constant else np.asarray(value, dtype)
+            values[argument.name] = value
+    return values

@@ -1,0 +1,68 @@
+"""The gradient of the gradient against differences of the gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+from .. import numeric
+from ..samples import array_of, at, replaced
+from .reverse import name_of
+
+if TYPE_CHECKING:
+    from ..proof import Proof
+    from ..samples import Array
+    from ..subject import Setting, Subject
+
+DIFFERENCES = 1e-6
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for setting in subject.differentiable_settings():
+        check_setting(setting, proof)
+
+
+def check_setting(setting: Setting, proof: Proof) -> None:
+    """Along random directions, one for each input and each gradient of a result."""
+    weights = setting.weights()
+    firsts, leaves, given = setting.recorded_gradients(weights)
+    outer = numeric.weights_like([array_of(first) for first in firsts], setting.case.id + " outer")
+    seconds = second_derivatives(firsts, [*leaves, *given], outer)
+    for number, second in enumerate(seconds):
+        expected, direction = differences(setting, weights, outer, number)
+        found = 0.0 if second is None else numeric.inner(array_of(second), direction)
+        name = f"gradient of the gradients, along {name_of_argument(setting, number)}"
+        proof.compare("double", name, setting.label, found, expected, DIFFERENCES)
+
+
+def second_derivatives(firsts: tuple[Any, ...], inputs: list[Any], outer: list[Array]) -> list[Any]:
+    """None for all when the gradient depends on nothing."""
+    recorded = [(first, gs.tensor(w)) for first, w in zip(firsts, outer) if first.requires_grad]
+    if not recorded:
+        return [None] * len(inputs)
+    return list(grad([first for first, _ in recorded], inputs, [w for _, w in recorded], materialize_grads=True))
+
+
+def name_of_argument(setting: Setting, number: int) -> str:
+    places = setting.places
+    return name_of(places[number])[12:] if number < len(places) else f"grad of result {number - len(places)}"
+
+
+def differences(setting: Setting, weights: list[Array], outer: list[Array], number: int) -> tuple[float, Array]:
+    """Slope of the gradients' loss along a direction of one input or weight; and the direction."""
+    places = setting.places
+
+    def function(array: Array) -> float:
+        if number < len(places):
+            moved = setting.with_values(replaced(setting.values, {places[number]: array}), "moved")
+            return numeric.loss(moved.gradients(weights), outer)
+        changed = [array if n == number - len(places) else w for n, w in enumerate(weights)]
+        return numeric.loss(setting.gradients(changed), outer)
+
+    array = at(setting.values, places[number]) if number < len(places) else weights[number - len(places)]
+    direction = numeric.draw(np.random.default_rng(number), array)
+    return numeric.slope(function, array, direction), direction

@@ -1,0 +1,42 @@
+"""The support matrix, docs/support.md: what was run and held, entry by entry. Written only when nothing failed."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradsmith.generated.op_table import OpRow
+
+    from .proof import Proof
+
+COLUMNS = ("value", "reverse", "forward", "double", "complex", "in-place", "out")
+PROVEN, ABSENT, NOT_RUN = "✓", "", "not run"
+
+HEAD = """<!-- Made by `make verify`. Do not edit. -->
+
+# What is supported
+
+What `make verify` ran and found right, entry by entry; [verify.md](verify.md) says what each column stands for. A field
+is empty where an op does not have that form or property.
+
+"""
+
+
+def page_of(rows: Sequence[OpRow], proofs: Sequence[Proof]) -> str:
+    families = groupby(zip(rows, proofs), lambda pair: pair[0].family)
+    return HEAD + "\n".join(section_of(family, [proof for _, proof in pairs]) for family, pairs in families)
+
+
+def section_of(family: str, proofs: Sequence[Proof]) -> str:
+    lines = [f"## {family}", "", f"| op | {' | '.join(COLUMNS)} |", f"| --- |{' --- |' * len(COLUMNS)}"]
+    lines += [f"| `{proof.key}` | {' | '.join(cell_of(proof, column) for column in COLUMNS)} |" for proof in proofs]
+    return "\n".join(lines) + "\n"
+
+
+def cell_of(proof: Proof, prop: str) -> str:
+    if prop in proof.not_run:
+        return NOT_RUN
+    return PROVEN if proof.counts[prop] else ABSENT

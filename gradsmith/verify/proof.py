@@ -1,0 +1,97 @@
+"""What is found out about one entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .samples import Array
+
+# What a line of the report names, in this order.
+PROPERTIES = (
+    "value", "reverse", "forward", "double", "complex", "in-place", "out", "undefined", "shapes", "layouts", "float32",
+    "constants", "points", "saved",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A comparison that did not hold."""
+
+    subject: str  # what was compared: "gradient of 'self'"
+    setting: str  # for which arguments: "sample 1, complex128: {self: real(3, 4)}"
+    problem: str  # what is wrong, with the numbers
+
+
+@dataclass
+class Proof:
+    """Comparisons made for one entry, counted by property, and those that did not hold.
+
+    A property that could not be tried here is in `not_run` with the reason, and never counts as proven.
+    """
+
+    key: str  # add.alpha
+    line: int  # of the entry
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    not_run: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        return not self.failures
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        return tuple(prop for prop in PROPERTIES if self.counts[prop])
+
+    def compare(self, prop: str, subject: str, setting: str, found: Any, expected: Any, tolerance: float) -> bool:
+        """Count one comparison of two arrays; `tolerance` is relative to one plus the expected magnitude."""
+        problem = difference(np.asarray(found), np.asarray(expected), tolerance)
+        return self.expect(prop, subject, setting, problem)
+
+    def expect(self, prop: str, subject: str, setting: str, problem: str) -> bool:
+        """Count one comparison; `problem` says what is wrong, or is empty."""
+        assert prop in PROPERTIES, prop
+        self.counts[prop] += 1
+        if problem:
+            self.failures.append(Failure(subject, setting, problem))
+        return not problem
+
+
+def difference(found: Array, expected: Array, tolerance: float) -> str:
+    """What is wrong with `found`, with the numbers where they differ most; "" when nothing is."""
+    if found.shape != expected.shape:
+        return f"has shape {found.shape}, expected {expected.shape}"
+    excess = excess_of(found, expected, tolerance)
+    if not excess.size or not np.max(excess) > 0:
+        return ""
+    place = tuple(int(n) for n in np.unravel_index(np.argmax(excess), excess.shape))
+    one, other = found[place], expected[place]
+    where = f" at {list(place)}" if place else ""
+    return f"{one!s} instead of {other!s}{where}, off by {deviation(one, other):.3g}"
+
+
+def excess_of(found: Array, expected: Array, tolerance: float) -> Array:
+    """By how much the deviation of each element exceeds the tolerance; NaN and infinity equal themselves."""
+    if found.dtype.kind not in "fciu" or expected.dtype.kind not in "fciu":
+        return np.asarray(found != expected, np.float64)
+    with np.errstate(all="ignore"):
+        gap = np.abs(np.subtract(found, expected, dtype=np.result_type(found, expected, np.float64)))
+        allowed = tolerance * (1 + np.abs(expected).astype(np.float64))
+        excess = np.where(gap <= allowed, 0.0, np.where(np.isfinite(gap), gap, np.inf))
+    same = (found == expected) | (is_nan(found) & is_nan(expected))
+    return np.where(same, 0.0, np.where(np.isfinite(expected), excess, np.inf))
+
+
+def is_nan(array: Array) -> Array:
+    return np.asarray(array != array)
+
+
+def deviation(one: Any, other: Any) -> float:
+    with np.errstate(all="ignore"):
+        return float(abs(complex(one) - complex(other)))

@@ -1,0 +1,49 @@
+"""Everything that is proven about one entry."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import gradsmith as gs
+
+from .checks import constants, elementwise, forms, layouts, points, reverse, saved, second, value
+from .proof import Failure, Proof
+from .samples import key_of
+from .subject import Subject
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
+
+CHECKS = (value, reverse, second, constants, forms, elementwise, layouts, points, saved)
+ENOUGH = 10  # failures of one check: more say the same
+
+
+def prove(row: OpRow, module: ModuleType = gs) -> Proof:
+    """Try everything that the entry claims, and everything that it does not claim but has to hold."""
+    start = time.perf_counter()
+    proof, subject = Proof(key_of(row), row.line), Subject(row, module)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore", message="Casting complex values to real")
+        for check in CHECKS:
+            before = len(proof.failures)
+            try:
+                check.check(subject, proof)
+            except Exception as error:
+                name = check.__name__.rpartition(".")[2]
+                proof.failures.append(Failure(f"check of {name}", "", f"raised {described(error)}"))
+            del proof.failures[before + ENOUGH :]
+    proof.seconds = time.perf_counter() - start
+    return proof
+
+
+def described(error: Exception) -> str:
+    """The error, and the innermost line of this package's own that met it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "verify" in frame.filename]
+    place = f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"

@@ -1,0 +1,81 @@
+"""What is printed: a line for each entry, what failed, a sum at the end; and a bar on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .proof import Failure, Proof
+
+SHOWN = 3  # failures of an entry
+BAR = 30  # characters
+
+
+def reported(proofs: Iterable[Proof], count: int, table: str, width: int) -> Iterator[Proof]:
+    """Pass the proofs on, and print what they say as they come."""
+    bar = Bar(count)
+    for number, proof in enumerate(proofs, 1):
+        bar.clear()
+        print(line_of(proof, width))
+        for line in problems_of(proof, table):
+            print(line)
+        bar.draw(number, proof.key)
+        yield proof
+    bar.clear()
+
+
+def line_of(proof: Proof, width: int) -> str:
+    """``tanh   1003  value reverse double complex in-place out shapes layouts float32 saved  0.03 s``."""
+    start = f"{proof.key:{width}}  {sum(proof.counts.values()):5}  {' '.join(proof.tried)}"
+    for prop, reason in proof.not_run.items():
+        start += f"  [{prop} not run: {reason}]"
+    return f"{start}  {proof.seconds:.2f} s" + ("" if proof.holds else "  WRONG")
+
+
+def problems_of(proof: Proof, table: str) -> list[str]:
+    failures = first_of_each_subject(proof.failures)
+    lines = []
+    for failure in failures[:SHOWN]:
+        lines.append(f"{table}:{proof.line}: {proof.key}: {failure.subject} {failure.problem}")
+        if failure.setting:
+            lines.append(f"    {failure.setting}")
+    more = len(proof.failures) - len(failures[:SHOWN])
+    return lines + ([f"    and {more} more"] if more else [])
+
+
+def first_of_each_subject(failures: list[Failure]) -> list[Failure]:
+    return list({failure.subject: failure for failure in reversed(failures)}.values())[::-1]
+
+
+def summary_of(proofs: list[Proof], seconds: float) -> str:
+    wrong = [proof for proof in proofs if not proof.holds]
+    comparisons = sum(sum(proof.counts.values()) for proof in proofs)
+    if wrong:
+        text = f"{len(wrong)} of {len(proofs)} entries are wrong: {', '.join(proof.key for proof in wrong)}"
+    else:
+        text = f"{len(proofs)} {'entries' if len(proofs) != 1 else 'entry'} proven"
+    text += f"; {comparisons} comparisons, {seconds:.1f} s"
+    unread = [proof.key for proof in proofs if proof.not_run]
+    return text + (f"\nnot everything was run for: {', '.join(unread)}" if unread else "")
+
+
+class Bar:
+    """How far it is, on a terminal; silent elsewhere."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.stream = sys.stderr
+        self.is_shown = self.stream.isatty() and sys.stdout.isatty() and count > 1
+
+    def draw(self, number: int, name: str) -> None:
+        if self.is_shown:
+            filled = BAR * number // self.count
+            self.stream.write(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {number}/{self.count} {name}")
+            self.stream.flush()
+
+    def clear(self) -> None:
+        if self.is_shown:
+            self.stream.write("\r\033[K")
+            self.stream.flush()

@@ -1,0 +1,184 @@
+"""The samples of the op table as NumPy values.
+
+A case is one row of the table with one of its samples. Its values are drawn from a seed made of the row's name, so a
+case has the same numbers in every run, whichever other ops are proven beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.runtime.geometry import Geometry, geometry_of
+from gradsmith.runtime.strided import StridedGeometry, geometry_of_strides
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from gradsmith.generated.op_table import Argument, OpRow
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+Values = dict[str, Any]  # argument -> value, in the order of the schema
+Place = tuple[Any, ...]  # of a tensor in a call: (argument,), or (argument, number) in a list
+
+CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
+
+
+class Generators:
+    """What the expressions of samples call; section 6 of the head comment of derivatives.yaml."""
+
+    def __init__(self, seed: int, dtype: DTypeLike, shape: Shape | None = None) -> None:
+        self._random = np.random.default_rng(seed)
+        self._dtype = np.dtype(dtype)
+        self._given_shape = shape  # in place of the sample's
+
+    def _shape(self, shape: Shape) -> Shape:
+        return shape if self._given_shape is None else self._given_shape
+
+    def real(self, *shape: int, low: float | None = None, high: float | None = None) -> Array:
+        """Complex numbers have small imaginary parts, so that those with positive real parts stay off branch cuts."""
+        shape = self._shape(shape)
+        plain = low is None or high is None
+        values: Any = self._random.normal(size=shape) if plain else self._random.uniform(low, high, shape)  # type: ignore[arg-type]
+        if self._dtype.kind == "c":
+            values = values + 1j * self._random.uniform(-0.4, 0.4, shape)
+        return np.asarray(values, self._dtype)
+
+    def positive(self, *shape: int) -> Array:
+        return self.real(*shape, low=0.5, high=2)
+
+    def nonzero(self, *shape: int) -> Array:
+        shape = self._shape(shape)
+        values: Any = self._random.uniform(0.5, 2, shape) * self._random.choice([-1.0, 1.0], shape)
+        if self._dtype.kind == "c":
+            values = values * np.exp(1j * self._random.uniform(-0.5, 0.5, shape))
+        return np.asarray(values, self._dtype)
+
+    def distinct(self, *shape: int) -> Array:
+        shape = self._shape(shape)
+        places = self._random.permutation(math.prod(shape))
+        return np.asarray(places.reshape(shape) * 0.11 - 0.6, self._dtype)
+
+    def integers(self, *shape: int, low: int = 0, high: int) -> Array:
+        return np.asarray(self._random.integers(low, high, self._shape(shape)))
+
+    def boolean(self, *shape: int) -> Array:
+        return np.asarray(self._random.random(self._shape(shape)) < 0.5)
+
+    def geometry(self, shape: Shape, index: Any) -> Geometry:
+        base = np.zeros(shape, self._dtype)
+        return geometry_of(base, base[index])
+
+    def strided(self, shape: Shape, size: Shape, stride: Shape, offset: int) -> StridedGeometry:
+        return geometry_of_strides(np.zeros(shape, self._dtype), size, stride, offset)
+
+
+def evaluate(text: str, seed: int, dtype: DTypeLike, shape: Shape | None = None) -> Any:
+    """Value of the Python text of a sample."""
+    makers = Generators(seed, dtype, shape)
+    names = {name: getattr(makers, name) for name in vars(Generators) if not name.startswith("_")}
+    return eval(text, {"__builtins__": {"slice": slice}, **CONSTANTS, **names})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table with one of its samples."""
+
+    row: OpRow
+    number: int  # of the sample
+
+    @property
+    def id(self) -> str:
+        return f"{key_of(self.row)}-{self.number}"
+
+    def values(self, dtype: DTypeLike = np.float64, shapes: Mapping[str, Shape] | None = None) -> Values:
+        """Arrays where the op wants tensors; `shapes` maps arguments to shapes that take the place of the sample's."""
+        sample, values = self.row.samples[self.number], {}
+        for argument in self.row.arguments:
+            if argument.name in sample:
+                seed = seed_of(f"{self.row.name} {self.number} {argument.name}")
+                value = evaluate(sample[argument.name], seed, dtype, (shapes or {}).get(argument.name))
+                values[argument.name] = np.asarray(value) if is_written_out(argument, value) else value
+        return values
+
+    @cached_property
+    def inputs(self) -> tuple[Place, ...]:
+        """Places of the tensors that have a gradient."""
+        return inputs_among(self.row, self.values())
+
+
+def inputs_among(row: OpRow, values: Values) -> tuple[Place, ...]:
+    if row.nondifferentiable or not any(row.outputs):
+        return ()
+    names = row.inputs or [a.name for a in row.arguments if a.name not in row.non_differentiable]
+    return tuple(place for place, array in places_of(values) if place[0] in names and array.dtype.kind in "fc")
+
+
+def seed_of(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+def is_written_out(argument: Argument, value: Any) -> bool:
+    """A tensor given by its numbers: in a list, or one where only a tensor will do."""
+    kind = re.sub(r"\(.*?\)|\?", "", argument.type)
+    return (isinstance(value, list) and kind in ("Tensor", "Tensor|Scalar")) or (
+        isinstance(value, (bool, int, float, complex)) and kind == "Tensor"
+    )
+
+
+def key_of(row: OpRow) -> str:
+    return f"{row.base}.{row.overload}" if row.overload else row.base
+
+
+def cases_of(row: OpRow) -> list[Case]:
+    return [Case(row, number) for number in range(len(row.samples))]
+
+
+# ---- the tensors among the arguments of a call
+
+
+def places_of(values: Values) -> Iterator[tuple[Place, Array]]:
+    """All arrays among the arguments of a call."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            yield (name,), value
+        elif isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+            yield from (((name, number), part) for number, part in enumerate(value))
+
+
+def at(values: Values, place: Place) -> Any:
+    return values[place[0]] if len(place) == 1 else values[place[0]][place[1]]
+
+
+def replaced(values: Values, arrays: Mapping[Place, Any]) -> Values:
+    """The call's values with those at some places exchanged."""
+    result = dict(values)
+    for place, array in arrays.items():
+        if len(place) == 1:
+            result[place[0]] = array
+        else:
+            result[place[0]] = [array if n == place[1] else part for n, part in enumerate(result[place[0]])]
+    return result
+
+
+def as_tensors(values: Values) -> Values:
+    """The call's values with tensors, each in memory of its own, for arrays."""
+    return replaced(values, {place: gs.tensor(array) for place, array in places_of(values)})
+
+
+def leaves_among(tensors: Values, places: Iterable[Place]) -> list[Any]:
+    """The tensors at those places, which from now on require a gradient."""
+    return [at(tensors, place).requires_grad_() for place in places]
+
+
+def array_of(tensor: Any) -> NDArray[Any]:
+    return np.asarray(tensor.detach().numpy())

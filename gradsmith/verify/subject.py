@@ -1,0 +1,128 @@
+"""An entry under proof: how to call it, and how to differentiate a call of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+from .calls import call, outputs_of
+from .numeric import loss, weights_like
+from .samples import Case, array_of, as_tensors, cases_of, leaves_among, replaced
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
+
+    from .samples import Array, Place, Values
+
+REAL, COMPLEX = "float64", "complex128"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The arguments of one call, where they came from, and which of them have a gradient."""
+
+    subject: Subject
+    case: Case
+    values: Values
+    dtype: str
+    remark: str = ""  # what is special about the values
+
+    @property
+    def label(self) -> str:
+        sample = ", ".join(f"{name}: {text}" for name, text in self.case.row.samples[self.case.number].items())
+        words = [f"sample {self.case.number}", self.dtype, *([self.remark] if self.remark else [])]
+        return f"{', '.join(words)}: {{{sample}}}"
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.case.inputs
+
+    def with_values(self, values: Values, remark: str) -> Setting:
+        return Setting(self.subject, self.case, values, self.dtype, remark)
+
+    def results(self, values: Values | None = None) -> list[Array]:
+        """All results of the op, as arrays, of a call that records nothing."""
+        tensors = as_tensors(self.values if values is None else values)
+        return [array_of(result) for result in self.subject.call(tensors)]
+
+    def roots(self, tensors: Values) -> list[Any]:
+        """The results that have a gradient."""
+        return self.subject.differentiable(self.subject.call(tensors))
+
+    def root_arrays(self, values: Values | None = None) -> list[Array]:
+        return self.subject.differentiable(self.results(values))
+
+    def weights(self) -> list[Array]:
+        """Gradients of the results, the same in every run."""
+        return weights_like(self.root_arrays(), self.case.id)
+
+    def loss_at(self, place: Place, weights: Sequence[Array]) -> Callable[[Array], float]:
+        """The loss as a function of the array at one place."""
+        return lambda array: loss(self.root_arrays(replaced(self.values, {place: array})), weights)
+
+    def flat_at(self, place: Place) -> Callable[[Array], Array]:
+        """All differentiable results in one row, as a function of the array at one place."""
+
+        def function(array: Array) -> Array:
+            parts = self.root_arrays(replaced(self.values, {place: array}))
+            return np.concatenate([part.ravel() for part in parts])
+
+        return function
+
+    def gradients(self, weights: Sequence[Array], places: Iterable[Place] | None = None) -> list[Array]:
+        found, _, _ = self.recorded_gradients(weights, places, create_graph=False)
+        return [array_of(gradient) for gradient in found]
+
+    def recorded_gradients(
+        self, weights: Sequence[Array], places: Iterable[Place] | None = None, *, create_graph: bool = True
+    ) -> tuple[tuple[Any, ...], list[Any], list[Any]]:
+        """Gradients as tensors, and the leaves and the weights that they depend on."""
+        tensors = as_tensors(self.values)
+        leaves = leaves_among(tensors, self.places if places is None else places)
+        given = [gs.tensor(w, requires_grad=create_graph) for w in weights]
+        found = grad(self.roots(tensors), leaves, given, create_graph=create_graph)
+        return found, leaves, given
+
+
+class Subject:
+    """A row of the table, and the module in which its functions are."""
+
+    def __init__(self, row: OpRow, module: ModuleType = gs) -> None:
+        self.row = row
+        self.module = module
+        self.cases = cases_of(row)
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        return (REAL, COMPLEX) if self.row.complex else (REAL,)
+
+    def call(self, tensors: Values) -> list[Any]:
+        return outputs_of(call(self.row, tensors, self.module))
+
+    def differentiable(self, results: Sequence[Any]) -> list[Any]:
+        wanted = self.row.outputs
+        return [r for n, r in enumerate(results) if len(wanted) != len(results) or wanted[n]]
+
+    def constant(self, results: Sequence[Any]) -> list[Any]:
+        """The results that have no gradient."""
+        wanted = self.row.outputs
+        return [r for n, r in enumerate(results) if len(wanted) == len(results) and not wanted[n]]
+
+    def setting(self, case: Case, dtype: str = REAL) -> Setting:
+        return Setting(self, case, case.values(dtype), dtype)
+
+    def settings(self, dtypes: Iterable[str] | None = None) -> Iterator[Setting]:
+        """Every sample in every dtype that the op takes."""
+        for case in self.cases:
+            for dtype in self.dtypes if dtypes is None else dtypes:
+                yield self.setting(case, dtype)
+
+    def differentiable_settings(self, dtypes: Iterable[str] | None = None) -> Iterator[Setting]:
+        return (setting for setting in self.settings(dtypes) if setting.places)

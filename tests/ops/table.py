@@ -1,0 +1,16 @@
+"""The rows of the op table that can be called, and their samples."""
+
+from gradsmith.generated.op_table import OPS
+from gradsmith.verify.samples import cases_of, key_of
+
+CALLABLE = [row for row in OPS if row.forms]
+CASES = [case for row in CALLABLE for case in cases_of(row)]
+DIFFERENTIABLE = [case for case in CASES if case.inputs]
+
+
+def cases_by_row(cases):
+    """Rows with their cases, for tests that go over the samples of a row themselves."""
+    grouped = {}
+    for case in cases:
+        grouped.setdefault(key_of(case.row), []).append(case)
+    return grouped

@@ -1,0 +1,41 @@
+"""Elementwise ops on every size: every element is computed as it is in any other array."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from table import CASES
+
+from gradsmith.verify.checks.elementwise import is_elementwise, sum_and_gradients, tensors_of
+from gradsmith.verify.samples import places_of, replaced
+from gradsmith.verify.subject import Setting, Subject
+
+ELEMENTWISE = [case for case in CASES if is_elementwise(Subject(case.row), case)]
+PRECISION = {"float32": 2e-5, "float64": 1e-12}
+
+
+def test_compiled_loops_are_elementwise():
+    compiled = [case.id for case in CASES if case.row.forward.startswith(("ufunc(", "pointwise("))]
+    assert set(compiled) <= {case.id for case in ELEMENTWISE}
+
+
+def of_size(case, size, dtype):
+    values = case.values(dtype, shapes=dict.fromkeys(tensors_of(case), (size,)))
+    return Setting(Subject(case.row), case, values, dtype)
+
+
+def part(setting, start, stop):
+    parts = {place: array[start:stop] for place, array in places_of(setting.values)}
+    return setting.with_values(replaced(setting.values, parts), "part")
+
+
+@pytest.mark.parametrize("dtype", PRECISION)
+@pytest.mark.parametrize("case", ELEMENTWISE, ids=lambda case: case.id)
+def test_every_size_computes_each_element_alike(case, dtype):
+    """Sizes 1 to 70 cross every width of a vector loop; starting at 1 shifts the alignment."""
+    whole = of_size(case, 72, dtype)
+    expected = sum_and_gradients(of_size(case, 72, "float64"))
+    for size, start in product(range(1, 71), (0, 1)):
+        stop = start + size
+        for one, other in zip(sum_and_gradients(part(whole, start, stop)), expected):
+            np.testing.assert_allclose(one, other[start:stop], rtol=PRECISION[dtype], atol=PRECISION[dtype])

@@ -1,0 +1,116 @@
+"""`python -m gradsmith.verify`: what it prints, and its exit status."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from gradsmith.verify import Failure, Proof, __main__, run
+from gradsmith.verify.matrix import page_of
+from gradsmith.verify.report import Bar, line_of, problems_of, summary_of
+
+WRONG = Proof(
+    "twice",
+    12,
+    failures=[
+        Failure("gradient of 'self'", "sample 0, float64: {self: real(3)}", "1.0 instead of 2.0, off by 1"),
+        Failure("gradient of 'self'", "sample 1, float64: {self: real(4)}", "1.0 instead of 2.0, off by 1"),
+        Failure("check of forms", "", "raised TypeError: no"),
+    ],
+)
+
+
+def test_some_ops(capsys):
+    assert __main__.main(["tanh", "add", "--jobs", "1"]) == 0
+    add, alpha, tanh, summary = capsys.readouterr().out.splitlines()
+    assert add.startswith("add ") and alpha.startswith("add.alpha ") and tanh.startswith("tanh ")
+    assert re.search(r" value reverse .*double complex in-place out .* \d+\.\d\d s$", tanh)
+    assert re.fullmatch(r"3 entries proven; \d+ comparisons, \d+\.\d s", summary)
+
+
+def test_processes_give_the_proofs_in_order():
+    done = subprocess.run(
+        [sys.executable, "-m", "gradsmith.verify", "arithmetic_is_no_op"], capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "the table has no 'arithmetic_is_no_op'" in done.stderr
+    proofs = list(run.prove_rows(range(6), 2))
+    assert [proof.key for proof in proofs] == ["add", "add.alpha", "sub", "sub.alpha", "mul", "neg"]
+    assert all(proof.holds for proof in proofs)
+
+
+def test_unknown_op(capsys):
+    with pytest.raises(SystemExit) as raised:
+        __main__.main(["sums"])
+    assert raised.value.code == 2
+    assert "the table has no 'sums'. Did you mean 'sum'" in capsys.readouterr().err
+
+
+def test_matrix_is_of_all_entries(capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        __main__.main(["add", "--matrix", str(tmp_path / "support.md")])
+    assert "name no ops" in capsys.readouterr().err
+
+
+@pytest.fixture
+def without_proving(monkeypatch, proofs):
+    monkeypatch.setattr(__main__, "prove_rows", lambda numbers, processes: [proofs[n] for n in numbers])
+
+
+def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path):
+    page = tmp_path / "support.md"
+    assert __main__.main(["--matrix", str(page), "--check"]) == 1
+    assert "is not what was proven: run `make verify`" in capsys.readouterr().out and not page.exists()
+    assert __main__.main(["--matrix", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == page_of(__main__.OPS, proofs)
+    assert __main__.main(["--matrix", str(page), "--check"]) == 0
+
+
+def test_failure_names_the_line(monkeypatch, capsys):
+    monkeypatch.setattr(__main__, "prove_rows", lambda numbers, processes: [WRONG])
+    assert __main__.main(["tanh"]) == 1
+    out = capsys.readouterr().out
+    assert "derivatives.yaml:12: twice: gradient of 'self' 1.0 instead of 2.0, off by 1\n" in out
+    assert "1 of 1 entries are wrong: twice" in out
+
+
+def test_a_failure_is_shown_once_for_each_subject():
+    assert problems_of(WRONG, "table.yaml") == [
+        "table.yaml:12: twice: gradient of 'self' 1.0 instead of 2.0, off by 1",
+        "    sample 0, float64: {self: real(3)}",
+        "table.yaml:12: twice: check of forms raised TypeError: no",
+        "    and 1 more",
+    ]
+
+
+def test_what_was_not_run_is_said():
+    proof = Proof("erf", 1, not_run={"value": "the reference needs SciPy, which is not installed"})
+    assert "[value not run: the reference needs SciPy" in line_of(proof, 5)
+    assert summary_of([proof], 1.0).endswith("not everything was run for: erf")
+
+
+def test_bar_on_a_terminal(monkeypatch):
+    class Terminal:
+        text = ""
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.text += text
+
+        def flush(self):
+            pass
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    bar = Bar(4)
+    bar.draw(1, "add")
+    bar.clear()
+    assert terminal.text == "\r[" + "#" * 7 + "." * 23 + "] 1/4 add\r\033[K"
+
+
+def test_no_bar_elsewhere(capsys):
+    Bar(4).draw(1, "add")
+    assert capsys.readouterr().err == ""
