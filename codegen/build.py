@@ -17,8 +17,10 @@ from .checking import Context
 from .declare import Declaration, declare, faces
 from .errors import Collector
 from .forward import expect_forward
+from .linearity import holomorphic_ops
 from .model import Op, Table, Variant
 from .reader import RawEntry, read
+from .tangents import TangentBuilder
 from .vocabulary import LOOP_UFUNCS, scan_functions
 
 
@@ -126,6 +128,7 @@ def _context(
     callees = Callees(
         (callee for declaration in declarations for callee in _callees(declaration)),
         broken={e.base for e in broken} | {m.text for e in broken for _, m in e.operators},
+        holomorphic=holomorphic_ops(declarations),
     )
     return Context(callees, _multi_returns(declarations), functions, errors)
 
@@ -173,6 +176,11 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
     backward = BackwardBuilder(declaration, index, number, context).expect_backward()
     if forward is None or context.errors:
         return None
+    tangents = None
+    if backward is not None:
+        tangents = TangentBuilder(declaration, index, backward, context).expect_tangents()
+        if tangents is None:
+            return None
     returned = signature.returns[0].type
     is_view = bool(returned.alias) and not returned.written
     return Variant(
@@ -180,6 +188,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
         signature=signature,
         forward=forward,
         backward=backward,
+        tangents=tangents,
         is_view=is_view,
         multi_view=is_view and returned.is_list,
         scalar_positions=declaration.scalar_positions(index),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
 
 from .errors import did_you_mean
-from .formula import Expr, Literal, LiteralValue, TupleExpr
+from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
 from .schema import Argument, Signature, Type
 from .vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
 
@@ -38,9 +38,15 @@ class Callee:
 class Callees:
     """All callees of a table."""
 
-    def __init__(self, ops: Iterable[Callee], broken: AbstractSet[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        ops: Iterable[Callee],
+        broken: AbstractSet[str] = frozenset(),
+        holomorphic: AbstractSet[str] = frozenset(),
+    ) -> None:
         # Names of ops and special methods whose entries are wrong: what they take is not known.
         self.broken = broken
+        self.holomorphic = holomorphic  # bases of the ops that are, see linearity.py
         self._by_base: dict[str, list[Callee]] = {}
         self._by_operator: dict[str, list[Callee]] = {}
         self._by_entry: dict[str, Callee] = {}
@@ -59,6 +65,20 @@ class Callees:
 
     def loops(self, c_entry: str) -> bool:
         return self._by_entry[c_entry].loops
+
+    def base_of(self, c_entry: str) -> str:
+        """The op or helper behind a C entry; an intrinsic of the loops has none."""
+        found = self._by_entry.get(c_entry)
+        return found.signature.base if found else ""
+
+    def expect_unary(self, base: str) -> Callable[[Expr], Call] | None:
+        """How to call an op of one tensor, if the table has it."""
+        callee = next(
+            (c for c in self.named(base) if [str(a.type.plain) for a in c.signature.arguments] == ["Tensor"]), None
+        )
+        if callee is None:
+            return None
+        return lambda operand: Call(callee.result, base, callee.c_entry, callee.family, (operand,))
 
     @property
     def names(self) -> Iterable[str]:

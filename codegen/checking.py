@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -42,6 +43,16 @@ class Context:
             return None
         except Problem as problem:
             self.error(raw, start + problem.offset, op, f"{subject} {problem.problem}", problem.hint)
+            return None
+
+    def expect_node(self, raw: RawText, node: ast.expr, scope: Scope, op: str, subject: str) -> Expr | None:
+        """The tree of a part of `raw` that is parsed already."""
+        try:
+            return Resolver(scope, self.callees).resolve_node(node)
+        except Consequence:
+            return None
+        except Problem as problem:
+            self.error(raw, problem.offset, op, f"{subject} {problem.problem}", problem.hint)
             return None
 
     def error(self, raw: RawText, offset: int, op: str, problem: str, hint: str = "") -> None:

@@ -21,15 +21,16 @@ NON_DIFFERENTIABLE = "non_differentiable"
 
 @dataclass(frozen=True)
 class RawFormula:
-    """A formula as the entry writes it: ``self, other: f(grad)``."""
+    """A formula as the entry writes it: ``self, other: f(grad)``, or ``result: f(self_t)`` for forward mode."""
 
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # results, in forward mode
     text: RawText
+    is_tangent: bool = False
 
     @property
     def subject(self) -> str:
         """How messages call it."""
-        return f"formula for {' and '.join(repr(name) for name in self.inputs)}"
+        return f"{'forward ' if self.is_tangent else ''}formula for {' and '.join(repr(name) for name in self.inputs)}"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Declaration:
     expanded: tuple[tuple[Signature, tuple[str, ...]], ...]  # variants, kinds of their unions
     forward: RawForward | None
     formulas: tuple[RawFormula, ...]
+    tangent_formulas: tuple[RawFormula, ...]  # forward mode, as far as the entry says it
     non_differentiable: frozenset[str]  # inputs that the entry says have no gradient
     output_differentiability: tuple[bool, ...]
     forms: frozenset[str]
@@ -148,9 +150,11 @@ class _Declarer:
 
     def declaration(self) -> Declaration:
         formulas, non_differentiable = self.formulas()
+        tangent_formulas = self.tangent_formulas()
         forward = self.forward()
         outputs = self.output_differentiability()
         self.verify_gradients(forward, formulas, outputs)
+        self.verify_tangents(forward, formulas, tangent_formulas, outputs)
         self.verify_faces()
         return Declaration(
             entry=self.entry,
@@ -158,6 +162,7 @@ class _Declarer:
             expanded=tuple(expand(self.signature)),
             forward=forward,
             formulas=formulas,
+            tangent_formulas=tangent_formulas,
             non_differentiable=non_differentiable,
             output_differentiability=outputs,
             forms=self.forms(),
@@ -201,6 +206,8 @@ class _Declarer:
         without: set[str] = set()
         owners: dict[str, int] = {}
         for key, text in self.entry.formulas:
+            if self.names_results(key):
+                continue
             inputs = self.inputs(key, owners)
             if text.text == NON_DIFFERENTIABLE:
                 without.update(inputs)
@@ -208,9 +215,29 @@ class _Declarer:
                 found.append(RawFormula(inputs, text))
         return tuple(found), frozenset(without)
 
+    def names_results(self, key: RawText) -> bool:
+        """Is it the key of a forward formula."""
+        return set(_names(key)) <= set(self.signature.output_names)
+
+    def tangent_formulas(self) -> tuple[RawFormula, ...]:
+        """What the entry says of forward mode: a formula per result, or one rule for all."""
+        found: list[RawFormula] = []
+        owners: dict[str, int] = {}
+        for key, text in self.entry.formulas:
+            if self.names_results(key):
+                self.verify_first(key, owners)
+                found.append(RawFormula(_names(key), text, is_tangent=True))
+        return tuple(found)
+
+    def verify_first(self, key: RawText, owners: dict[str, int]) -> None:
+        for name in _names(key):
+            if name in owners:
+                self.error(key.position, f"second forward formula for '{name}', the first is at line {owners[name]}")
+            owners.setdefault(name, key.position.line)
+
     def inputs(self, key: RawText, owners: dict[str, int]) -> tuple[str, ...]:
         """The inputs that a key names, in its order."""
-        names = [name.strip() for name in key.text.split(",")]
+        names = _names(key)
         if any(self.why_no_input(key, name) for name in names):
             return ()
         for name in names:
@@ -218,7 +245,7 @@ class _Declarer:
                 problem = f"second formula for '{name}', the first is at line {owners[name]}"
                 self.error(key.position, problem)
             owners.setdefault(name, key.position.line)
-        return tuple(names)
+        return names
 
     def why_no_input(self, key: RawText, name: str) -> bool:
         """Report a name that cannot have a gradient."""
@@ -266,9 +293,27 @@ class _Declarer:
         written = {name.strip() for key in self.entry.keys for name in key.split(",")}
         missing = [a for a in self.signature.tensor_arguments if a.name not in written]
         # A formula for a name that does not exist was meant for one that does.
-        misnamed = any(self.signature.expect_argument(n) is None for n in written - set(KEYS))
+        known = {*KEYS, *self.signature.output_names}
+        misnamed = any(self.signature.expect_argument(n) is None for n in written - known)
         if missing and not (reason or misnamed or forward is None):
             self.missing_formulas(missing)
+
+    def verify_tangents(
+        self,
+        forward: RawForward | None,
+        formulas: tuple[RawFormula, ...],
+        tangents: tuple[RawFormula, ...],
+        outputs: tuple[bool, ...],
+    ) -> None:
+        """Forward mode is said of an op that has a gradient, and of results that have one."""
+        reason = self.why_no_formulas(forward, outputs) or ("" if formulas else "no input has a gradient")
+        differentiable = {n for n, flag in zip(self.signature.output_names, outputs, strict=False) if flag}
+        for tangent in tangents:
+            wrong = [name for name in tangent.inputs if name not in differentiable]
+            if reason:
+                self.error(tangent.text.position, f"{tangent.subject}, but {reason}")
+            elif wrong:
+                self.error(tangent.text.position, f"{tangent.subject}, but '{wrong[0]}' is not differentiable")
 
     def why_no_formulas(self, forward: RawForward | None, outputs: tuple[bool, ...]) -> str:
         if forward is not None and forward.kind == "composite":
@@ -394,6 +439,11 @@ class _Declarer:
         if text.text not in ("true", "false"):
             self.error(text.position, f"{key} is '{text.text}', which is neither true nor false")
         return {"true": True, "false": False}.get(text.text, default)
+
+
+def _names(key: RawText) -> tuple[str, ...]:
+    """``self, other`` names two."""
+    return tuple(name.strip() for name in key.text.split(","))
 
 
 def faces(declaration: Declaration) -> Iterator[RawText]:

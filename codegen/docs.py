@@ -106,4 +106,9 @@ def _gradients(op: Op) -> list[str]:
         for gradient in variant.backward.gradients if variant.backward else ():
             names = ", ".join("input" if name == "self" else name for name in gradient.inputs)
             lines.append(f"{names}: {' '.join(gradient.formula.text.split())}")
-    return lines
+    return [*lines, *(f"result: {text}" for text in tangent_texts(op))]
+
+
+def tangent_texts(op: Op) -> tuple[str, ...]:
+    """Forward mode in words of the table: a formula, or the rule that was derived."""
+    return tuple(dict.fromkeys(v.tangents.text for v in op.variants if v.tangents))

@@ -9,7 +9,9 @@ from .fused_loops import forward_kernel, numbers_of, tensors_of
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from .node_views import everything_saved, node_view
 from .printing import CythonPrinter, array_text, attribute_text
+from .tangent_views import tangent_condition, tangent_view
 from .views import (
+    ByCopy,
     ComputeView,
     EdgeView,
     EntryView,
@@ -37,6 +39,7 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         name=variant.c_entry,
         schema=str(signature),
         node=node_view(variant, table),
+        tangents=tangent_view(variant),
         parameters=tuple(Parameter(a.name, c_type(a.type)) for a in signature.arguments),
         returns={"list": "list", "several": "tuple", "single": "TensorBase"}[shape],
         shape=shape,
@@ -46,7 +49,7 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         compute=compute_view(variant, table),
         record=record_view(variant),
         written=bool(variant.written),
-        inplace=_inplace_view(op, variant, table),
+        inplace=_inplace_view(op, variant),
     )
 
 
@@ -67,22 +70,36 @@ def has_inplace(op: Op, variant: Variant) -> bool:
     return "inplace" in op.forms and target is not None and target.type.is_tensor
 
 
-def _inplace_view(op: Op, variant: Variant, table: Table) -> InplaceView | None:
+def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
     if variant.written:
         composite = variant.forward.kind == "composite"  # made of ops that write
         record = _inplace_record(variant)
-        return None if composite else InplaceView(variant.c_entry, op.base, record, "", "", "", ())
+        return None if composite else InplaceView(variant.c_entry, op.base, record, False, "", None, False)
     if not has_inplace(op, variant):
         return None
     return InplaceView(
         name=inplace_name(variant),
         op=f"{op.base}_",
         record=_inplace_record(variant),
-        copy=copy_entry(table) if variant.forward.kind == "composite" else "",
+        is_composite=variant.forward.kind == "composite",
         text=_composite_text(variant, {"self": "original"}),
-        view_copy=copy_entry(table) if saves_result(variant) else "",
-        view_arguments=_arguments_of_copy(variant),
+        by_copy=_by_copy(variant),
+        ends_tangents=variant.tangents is None,
     )
+
+
+def _by_copy(variant: Variant) -> ByCopy | None:
+    """When an in-place form computes the result apart before it writes it."""
+    tests = []
+    if saves_result(variant):
+        tests.append(("self.flags & IS_VIEW", "saving the result would save the view, which will hold the node"))
+    if variant.tangents is not None:
+        condition = tangent_condition(variant, variant.tangents.inputs)
+        tests.append((condition, "the rule of forward mode reads the value before the write"))
+    if not tests:
+        return None
+    conditions, reasons = zip(*tests, strict=True)
+    return ByCopy(" or ".join(conditions), reasons, _arguments_of_copy(variant))
 
 
 def saves_result(variant: Variant) -> bool:
@@ -100,12 +117,6 @@ def _arguments_of_copy(variant: Variant) -> tuple[str, ...]:
 
 def _inplace_record(variant: Variant) -> RecordView | None:
     return record_view(variant, inplace=True)
-
-
-def copy_entry(table: Table) -> str:
-    """The C entry that copies one tensor into another."""
-    variants = (variant for op in table.by_base.get("copy_", ()) for variant in op.variants)
-    return next(v.c_entry for v in variants if all(a.type.is_tensor for a in v.signature.arguments))
 
 
 # ---- recording

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .entry_views import copy_entry, entry_view, saves_result
+from .entry_views import entry_view
 from .faces import make_face
-from .formula import Expr, Formula
+from .formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table, Variant
 from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView, backward_table_name, forward_kernel_name
@@ -56,12 +56,9 @@ def _backward_tables(variants: list[Variant], table: Table) -> Iterator[Backward
 def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]:
     """C entries of other families and helpers that formulas call, by module."""
     found: dict[str, set[str]] = {}
-    for formula in _formulas(ops):
-        for module, name in _called(formula.expr):
+    for tree in _trees(ops):
+        for module, name in _called(tree):
             found.setdefault(module, set()).add(name)
-    inplace = [op for op in ops if "inplace" in op.forms]
-    if any(op.is_composite or any(map(saves_result, op.variants)) for op in inplace):
-        found.setdefault(table.by_base["copy_"][0].family, set()).add(copy_entry(table))
     found.pop(family, None)
     for module in sorted(found):
         yield Import(_MODULES.get(module, f"generated.{module}"), tuple(sorted(found[module])))
@@ -71,12 +68,14 @@ _MODULES = {"formulas": "runtime.formulas"}
 _NO_MODULES = frozenset({"", "builtins", "intrinsic"})
 
 
-def _formulas(ops: tuple[Op, ...]) -> Iterator[Formula]:
+def _trees(ops: tuple[Op, ...]) -> Iterator[Expr]:
     for variant in (variant for op in ops for variant in op.variants):
         if variant.forward.formula is not None:
-            yield variant.forward.formula
+            yield variant.forward.formula.expr
         if variant.backward is not None:
-            yield from (gradient.formula for gradient in variant.backward.gradients)
+            yield from (gradient.formula.expr for gradient in variant.backward.gradients)
+        if variant.tangents is not None:
+            yield from (term.expr for output in variant.tangents.outputs for term in output.terms)
 
 
 def _called(expr: Expr) -> Iterator[tuple[str, str]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .formula import Formula
+from .formula import Expr, Formula
 from .schema import Argument, Signature
 
 # "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.
 FORMS = frozenset({"function", "method", "property", "inplace", "out", "internal"})
 
 ForwardKind = Literal["ufunc", "pointwise", "array", "composite"]
+TangentRule = Literal["formula", "auto_element_wise", "auto_linear", "auto_linear_in_each", "transposed"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,40 @@ class Backward:
 
 
 @dataclass(frozen=True)
+class TangentTerm:
+    """One summand of a tangent. Without any of the tangents that it reads it is zero, and not computed."""
+
+    reads: tuple[str, ...]  # inputs, in the order of the signature
+    expr: Expr  # in it the tangent of `self` is the name `self_t`
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """The tangent of one output: a sum, linear in the tangents of the inputs."""
+
+    output: int
+    terms: tuple[TangentTerm, ...]
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Forward mode of one variant: the outputs' tangents from those of the inputs.
+
+    There are no sums when the rule is "transposed": the formulas of the gradients are linear in `grad`, and running
+    their graph backwards on the tangents of the inputs gives that of the result.
+    """
+
+    rule: TangentRule
+    text: str  # as the table has it, or what was derived: for comments and documentation
+    declared: bool  # the entry says so itself
+    inputs: tuple[str, ...]  # those that may have a tangent
+    outputs: tuple[Tangent, ...]
+
+    def __post_init__(self) -> None:
+        assert (self.rule == "transposed") == (not self.outputs), self
+
+
+@dataclass(frozen=True)
 class Forward:
     """How the value is computed."""
 
@@ -116,6 +151,7 @@ class Variant:
     signature: Signature
     forward: Forward
     backward: Backward | None
+    tangents: Tangents | None
     is_view: bool
     multi_view: bool  # the views come as a list
     scalar_positions: tuple[str, ...]  # union arguments that are numbers here

@@ -111,7 +111,11 @@ class Resolver:
     _present: list[str] = field(default_factory=list)  # optional names known not to be None here
 
     def resolve(self, text: str) -> Expr:
-        return self._visit(parse(text))
+        return self.resolve_node(parse(text))
+
+    def resolve_node(self, node: ast.expr) -> Expr:
+        """The tree of what is parsed already."""
+        return self._visit(node)
 
     def _visit(self, node: ast.expr) -> Expr:
         match node:

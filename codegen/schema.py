@@ -32,7 +32,7 @@ _DEFAULT_VALUES: dict[str, tuple[type, ...]] = {
 }
 
 # Names that mean something else inside a formula or in generated code.
-RESERVED_NAMES = frozenset({"grad", "grads", "result", "np", "node", "out", "pi", "inf", "nan"})
+RESERVED_NAMES = frozenset({"grad", "grads", "result", "np", "node", "walk", "out", "pi", "inf", "nan"})
 
 
 @dataclass(frozen=True)

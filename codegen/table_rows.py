@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .docs import tangent_texts
 from .faces import python_parameters
 from .model import Interval, Op, Point, Table
 
@@ -32,6 +33,7 @@ class OpRowView:
     entries: tuple[str, ...]
     inputs: tuple[str, ...]
     gradients: tuple[tuple[str, str], ...]
+    tangent: str
     outputs: tuple[bool, ...]
     samples: tuple[tuple[tuple[str, str], ...], ...]
     operators: tuple[tuple[str, str], ...]
@@ -77,6 +79,7 @@ def op_row(op: Op) -> OpRowView:
         entries=tuple(variant.c_entry for variant in op.variants),
         inputs=tuple(dict.fromkeys(name for names, _ in gradients for name in names)),
         gradients=tuple((", ".join(names), text) for names, text in gradients),
+        tangent="; ".join(tangent_texts(op)),
         outputs=op.output_differentiability,
         samples=tuple(tuple(sample.items()) for sample in op.samples),
         operators=op.operators,

@@ -73,6 +73,61 @@ class NodeView:
     properties: tuple[PropertyView, ...]
 
 
+# ---- forward mode
+
+
+@dataclass(frozen=True)
+class TangentInput:
+    name: str
+    tangent: str  # local: self_t
+    getter: str  # of LevelWalk
+
+
+@dataclass(frozen=True)
+class TangentTermView:
+    """One summand, computed when there is a tangent that it reads."""
+
+    condition: str
+    filled: tuple[str, ...]  # inputs whose missing tangents are zeros here
+    text: str
+
+
+@dataclass(frozen=True)
+class TangentOutput:
+    name: str
+    tangent: str
+    giver: str  # of LevelWalk
+    terms: tuple[TangentTermView, ...]
+    sole: bool  # one term, which is always there
+
+
+@dataclass(frozen=True)
+class TransposedPart:
+    """The formula of a gradient, to be run backwards."""
+
+    comment: str
+    condition: str
+    inputs: tuple[tuple[str, str], ...]  # name, tangent
+    text: str
+    is_joint: bool
+
+
+@dataclass(frozen=True)
+class TangentView:
+    name: str  # tangents_mul_tensor
+    comment: str
+    condition: str
+    operands: tuple[str, ...]  # those that may have a tangent
+    inputs: tuple[TangentInput, ...]  # those whose tangents are read
+    tensor_locals: tuple[str, ...]
+    list_locals: tuple[str, ...]
+    result_type: str
+    results: tuple[str, ...]
+    outputs: tuple[TangentOutput, ...]
+    transposed: tuple[TransposedPart, ...]
+    stand_ins: tuple[tuple[str, str], ...]  # result, name of its gradient
+
+
 # ---- the C entry
 
 
@@ -147,14 +202,23 @@ class Output:
 
 
 @dataclass(frozen=True)
+class ByCopy:
+    """``copy_into("mul_", self, op(self, ...))``, where history or tangents need the result apart."""
+
+    condition: str
+    reasons: tuple[str, ...]
+    arguments: tuple[str, ...]  # of the op
+
+
+@dataclass(frozen=True)
 class InplaceView:
     name: str  # inplace_mul_tensor
     op: str  # mul_
     record: RecordView | None
-    copy: str  # a composite is copied into `self`, with its history, by this op; else ""
+    is_composite: bool  # it has no node: the values, with their history, are copied into `self`
     text: str  # the composite, of the `original` value of `self`
-    view_copy: str  # so is the result of an op that saves its result, when `self` is a view; else ""
-    view_arguments: tuple[str, ...]  # of the op then
+    by_copy: ByCopy | None  # when the result of the op is computed first and then copied into `self`
+    ends_tangents: bool  # the values written depend on no tangent: those of `self` end
 
 
 @dataclass(frozen=True)
@@ -162,6 +226,7 @@ class EntryView:
     name: str  # op_mul_tensor
     schema: str
     node: NodeView | None
+    tangents: TangentView | None
     parameters: tuple[Parameter, ...]
     returns: str  # C type
     shape: str  # "single", "several" or "list"

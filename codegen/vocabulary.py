@@ -68,6 +68,14 @@ LOOP_UFUNCS = _words(
     """
 )
 
+# Differentiable in the complex plane, and real on the real line.
+HOLOMORPHIC_UFUNCS = _words(
+    """
+    add arccos arccosh arcsin arcsinh arctan arctanh cos cosh divide exp exp2 expm1 log log10 log1p log2 multiply
+    negative positive power reciprocal sin sinh sqrt square subtract tan tanh true_divide
+    """
+)
+
 # Functions that the emitter of C loops knows besides the ufuncs. An op of such a name can stand in
 # a loop whatever its own forward is, and its own forward may say `pointwise(erf(self))`.
 INTRINSICS = """

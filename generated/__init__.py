@@ -331,6 +331,7 @@ upcalls.fill(
     add=add,
     clone=clone,
     copy_=Tensor.copy_,
+    expand=Tensor.expand,
     fill_=Tensor.fill_,
     real=real,
     sum_to=sum_to,

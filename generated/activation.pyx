@@ -2,6 +2,7 @@
 """The activation family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -89,9 +98,6 @@ from gradsmith.generated.comparison cimport (
     op_le_scalar,
     op_where_scalar_tensor,
     op_where_tensor_tensor,
-)
-from gradsmith.generated.copy cimport (
-    op_copy__tensor,
 )
 from gradsmith.generated.division cimport (
     op_div_scalar_tensor,
@@ -131,7 +137,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:566
+# derivatives.yaml:570
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -153,13 +159,27 @@ cdef class SigmoidBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_sigmoid(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase sigmoid_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_div_scalar_tensor(1, op_add_scalar(op_exp(op_neg(self)), 1))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_sigmoid(TensorBase self):
     cdef PyObject *operands[1]
@@ -174,12 +194,16 @@ cdef TensorBase op_sigmoid(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_sigmoid(result, self)
     return result
 
 cdef TensorBase inplace_sigmoid(TensorBase self):
     check_inplace("sigmoid_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("sigmoid_", self, op_sigmoid(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("sigmoid_", self, op_sigmoid(self))
     cdef SigmoidBackward0 node = None
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
@@ -227,12 +251,13 @@ def sigmoid(input, *, out=None):
     Gradients::
 
         input: grad * conj((1 - result) * result)
+        result: auto_element_wise
     """
     return give_out("sigmoid", out, call_sigmoid(input))
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:575
+# derivatives.yaml:579
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -254,12 +279,26 @@ cdef class ReluBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_relu(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_scalar_tensor(op_le_scalar(result, 0), 0, self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase relu_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_maximum_scalar(self, 0)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_relu(TensorBase self):
     cdef PyObject *operands[1]
@@ -274,12 +313,16 @@ cdef TensorBase op_relu(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_relu(result, self)
     return result
 
 cdef TensorBase inplace_relu(TensorBase self):
     check_inplace("relu_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("relu_", self, op_relu(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("relu_", self, op_relu(self))
     cdef ReluBackward0 node = None
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
@@ -327,12 +370,13 @@ def relu(input):
     Gradients::
 
         input: where(result <= 0, 0, grad)
+        result: auto_element_wise
     """
     return call_relu(input)
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:585
+# derivatives.yaml:589
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -365,13 +409,27 @@ cdef class SoftplusBackward0(Node):
     def _saved_threshold(self):
         return value_of(self, 1)
 
+cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta)))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self, op_div_tensor_scalar(op_log1p(op_exp(op_mul_scalar(self, beta))), beta))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     cdef PyObject *operands[1]
@@ -388,6 +446,8 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         set_value(node, 0, beta)
         set_value(node, 1, threshold)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_softplus(result, self, beta, threshold)
     return result
 
 cdef object call_softplus(object self, object beta, object threshold):
@@ -422,12 +482,13 @@ def softplus(input, beta=1, threshold=20):
     Gradients::
 
         input: where(self * beta > threshold, grad, grad * sigmoid(self * beta))
+        result: auto_element_wise
     """
     return call_softplus(input, beta, threshold)
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:597
+# derivatives.yaml:601
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     return op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
@@ -461,7 +522,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:609
+# derivatives.yaml:613
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -483,13 +544,27 @@ cdef class GeluErfBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_gelu_erf(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase gelu_erf_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_gelu_erf(TensorBase self):
     cdef PyObject *operands[1]
@@ -504,6 +579,8 @@ cdef TensorBase op_gelu_erf(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_gelu_erf(result, self)
     return result
 
 cdef object call_gelu_erf(object self):
@@ -534,12 +611,13 @@ def gelu_erf(input):
     Gradients::
 
         input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
+        result: auto_element_wise
     """
     return call_gelu_erf(input)
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:619
+# derivatives.yaml:623
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -561,13 +639,27 @@ cdef class GeluTanhBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_gelu_tanh(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.5), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654))))), op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.10703222440890037), self), 0.7978845608028654)))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase gelu_tanh_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_gelu_tanh(TensorBase self):
     cdef PyObject *operands[1]
@@ -582,6 +674,8 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_gelu_tanh(result, self)
     return result
 
 cdef object call_gelu_tanh(object self):
@@ -612,12 +706,13 @@ def gelu_tanh(input):
     Gradients::
 
         input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self))
+        result: auto_element_wise
     """
     return call_gelu_tanh(input)
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:632
+# derivatives.yaml:636
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""
@@ -639,13 +734,27 @@ cdef class SiluBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_silu(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_mul_tensor(op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase silu_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_div_tensor_tensor(self, op_add_scalar(op_exp(op_neg(self)), 1))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_silu(TensorBase self):
     cdef PyObject *operands[1]
@@ -660,6 +769,8 @@ cdef TensorBase op_silu(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_silu(result, self)
     return result
 
 cdef object call_silu(object self):
@@ -689,5 +800,6 @@ def silu(input):
     Gradients::
 
         input: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+        result: auto_element_wise
     """
     return call_silu(input)

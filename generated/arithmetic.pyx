@@ -2,6 +2,7 @@
 """The arithmetic family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -59,12 +60,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -81,7 +90,6 @@ from gradsmith.runtime.variable cimport (
 )
 
 from gradsmith.generated.copy cimport (
-    op_copy__tensor,
     op_real,
 )
 from gradsmith.runtime.formulas cimport (
@@ -132,6 +140,24 @@ cdef class AddBackward0(Node):
     cpdef str name(self):
         return "AddBackward0"
 
+cdef int tangents_add_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = self_t
+            if other_t is not None:
+                result_t = plus(result_t, other_t)
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(ADD, self.array, other.array))
     cdef AddBackward0 node
@@ -141,10 +167,15 @@ cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_add_tensor(result, self, other)
     return result
 
 cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
     check_inplace("add_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("add_", self, op_add_tensor(self, other))
     cdef AddBackward0 node = None
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
@@ -167,6 +198,18 @@ cdef class AddScalarBackward0(Node):
     cpdef str name(self):
         return "AddBackward0"
 
+cdef int tangents_add_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, self_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_add_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(ADD, self.array, other, False))
     cdef AddScalarBackward0 node
@@ -175,10 +218,15 @@ cdef TensorBase op_add_scalar(TensorBase self, object other):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_add_scalar(result, self, other)
     return result
 
 cdef TensorBase inplace_add_scalar(TensorBase self, object other):
     check_inplace("add_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("add_", self, op_add_scalar(self, other))
     cdef AddScalarBackward0 node = None
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
@@ -214,12 +262,32 @@ cdef class AddBackward1(Node):
     def _saved_alpha(self):
         return value_of(self, 0)
 
+cdef int tangents_add_alpha_tensor(TensorBase result, TensorBase self, TensorBase other, object alpha) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = self_t
+            if other_t is not None:
+                result_t = plus(result_t, op_mul_scalar(other_t, alpha))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, object alpha):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_add_tensor(self, op_mul_scalar(other, alpha))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     cdef PyObject *operands[2]
@@ -237,10 +305,15 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_add_alpha_tensor(result, self, other, alpha)
     return result
 
 cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("add_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("add_", self, op_add_alpha_tensor(self, other, alpha))
     cdef AddBackward1 node = None
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
@@ -269,12 +342,26 @@ cdef class AddScalarBackward1(Node):
     cpdef str name(self):
         return "AddBackward1"
 
+cdef int tangents_add_alpha_scalar(TensorBase result, TensorBase self, object other, object alpha) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, self_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object alpha):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_add_scalar(self, alpha * other)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha):
     cdef PyObject *operands[1]
@@ -288,10 +375,15 @@ cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_add_alpha_scalar(result, self, other, alpha)
     return result
 
 cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object alpha):
     check_inplace("add_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("add_", self, op_add_alpha_scalar(self, other, alpha))
     cdef AddScalarBackward1 node = None
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
@@ -367,6 +459,7 @@ def add(input, other, *, alpha=None, out=None):
 
         input: grad
         other: grad
+        result: auto_element_wise
         other: grad * conj(alpha)
     """
     if alpha is not None:
@@ -393,6 +486,24 @@ cdef class SubBackward0(Node):
     cpdef str name(self):
         return "SubBackward0"
 
+cdef int tangents_sub_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = self_t
+            if other_t is not None:
+                result_t = plus(result_t, op_neg(other_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(SUBTRACT, self.array, other.array))
     cdef SubBackward0 node
@@ -402,10 +513,15 @@ cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_sub_tensor_tensor(result, self, other)
     return result
 
 cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("sub_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("sub_", self, op_sub_tensor_tensor(self, other))
     cdef SubBackward0 node = None
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
@@ -428,6 +544,18 @@ cdef class SubTensorScalarBackward0(Node):
     cpdef str name(self):
         return "SubBackward0"
 
+cdef int tangents_sub_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, self_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
     cdef SubTensorScalarBackward0 node
@@ -436,10 +564,15 @@ cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sub_tensor_scalar(result, self, other)
     return result
 
 cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
     check_inplace("sub_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("sub_", self, op_sub_tensor_scalar(self, other))
     cdef SubTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
@@ -463,6 +596,18 @@ cdef class SubScalarTensorBackward0(Node):
     cpdef str name(self):
         return "SubBackward0"
 
+cdef int tangents_sub_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, op_neg(other_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
     cdef SubScalarTensorBackward0 node
@@ -471,6 +616,8 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
         node.init(1, 0, 0)
         collect_edge(node, 0, other)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_sub_scalar_tensor(result, self, other)
     return result
 
 
@@ -499,12 +646,32 @@ cdef class SubBackward1(Node):
     def _saved_alpha(self):
         return value_of(self, 0)
 
+cdef int tangents_sub_alpha_tensor_tensor(TensorBase result, TensorBase self, TensorBase other, object alpha) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = self_t
+            if other_t is not None:
+                result_t = plus(result_t, op_mul_scalar(op_neg(other_t), alpha))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other, object alpha):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_sub_tensor_tensor(self, op_mul_scalar(other, alpha))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     cdef PyObject *operands[2]
@@ -522,10 +689,15 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_sub_alpha_tensor_tensor(result, self, other, alpha)
     return result
 
 cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("sub_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha))
     cdef SubBackward1 node = None
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
@@ -554,12 +726,26 @@ cdef class SubTensorScalarBackward1(Node):
     cpdef str name(self):
         return "SubBackward1"
 
+cdef int tangents_sub_alpha_tensor_scalar(TensorBase result, TensorBase self, object other, object alpha) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, self_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, object alpha):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_sub_tensor_scalar(self, alpha * other)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     cdef PyObject *operands[1]
@@ -573,10 +759,15 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sub_alpha_tensor_scalar(result, self, other, alpha)
     return result
 
 cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     check_inplace("sub_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha))
     cdef SubTensorScalarBackward1 node = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
@@ -609,12 +800,26 @@ cdef class SubScalarTensorBackward1(Node):
     def _saved_alpha(self):
         return value_of(self, 0)
 
+cdef int tangents_sub_alpha_scalar_tensor(TensorBase result, object self, TensorBase other, object alpha) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, op_mul_scalar(op_neg(other_t), alpha))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, object alpha):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_sub_scalar_tensor(self, op_mul_scalar(other, alpha))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha):
     cdef PyObject *operands[1]
@@ -629,6 +834,8 @@ cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object
         collect_edge(node, 0, other)
         set_value(node, 0, alpha)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_sub_alpha_scalar_tensor(result, self, other, alpha)
     return result
 
 cdef object call_sub(object self, object other):
@@ -702,6 +909,7 @@ def sub(input, other, *, alpha=None, out=None):
 
         input: grad
         other: -grad
+        result: auto_element_wise
         other: -grad * conj(alpha)
     """
     if alpha is not None:
@@ -741,6 +949,24 @@ cdef class MulBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_mul_tensor(self_t, other)
+            if other_t is not None:
+                result_t = plus(result_t, op_mul_tensor(other_t, self))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(MULTIPLY, self.array, other.array))
     cdef MulBackward0 node
@@ -754,10 +980,15 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
         if node.edges[0].node != NULL:
             save_input(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_mul_tensor(result, self, other)
     return result
 
 cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
     check_inplace("mul_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("mul_", self, op_mul_tensor(original_of(self), other))
     cdef MulBackward0 node = None
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
@@ -792,6 +1023,18 @@ cdef class MulScalarBackward0(Node):
     def _saved_other(self):
         return value_of(self, 0)
 
+cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_scalar(self_t, other))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mul_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
     cdef MulScalarBackward0 node
@@ -801,10 +1044,15 @@ cdef TensorBase op_mul_scalar(TensorBase self, object other):
         collect_edge(node, 0, self)
         set_value(node, 0, other)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_mul_scalar(result, self, other)
     return result
 
 cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     check_inplace("mul_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("mul_", self, op_mul_scalar(self, other))
     cdef MulScalarBackward0 node = None
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
@@ -858,6 +1106,7 @@ def mul(input, other, *, out=None):
 
         input: grad * conj(other)
         other: grad * conj(self)
+        result: auto_element_wise
     """
     return give_out("mul", out, call_mul(input, other))
 
@@ -881,6 +1130,18 @@ cdef class NegBackward0(Node):
     cpdef str name(self):
         return "NegBackward0"
 
+cdef int tangents_neg(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_neg(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_neg(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(NEGATIVE, self.array))
     cdef NegBackward0 node
@@ -889,10 +1150,15 @@ cdef TensorBase op_neg(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_neg(result, self)
     return result
 
 cdef TensorBase inplace_neg(TensorBase self):
     check_inplace("neg_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("neg_", self, op_neg(self))
     cdef NegBackward0 node = None
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
@@ -935,6 +1201,7 @@ def neg(input, *, out=None):
     Gradients::
 
         input: -grad
+        result: auto_element_wise
     """
     return give_out("neg", out, call_neg(input))
 
@@ -995,6 +1262,18 @@ cdef class AbsBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
+    """Forward mode: real(conj(self_t) * sgn(self))."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_real(op_mul_tensor(op_conj(self_t), op_sgn(self))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_abs(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ABSOLUTE, self.array))
     cdef AbsBackward0 node
@@ -1004,10 +1283,15 @@ cdef TensorBase op_abs(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_abs(result, self)
     return result
 
 cdef TensorBase inplace_abs(TensorBase self):
     check_inplace("abs_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("abs_", self, op_abs(original_of(self)))
     cdef AbsBackward0 node = None
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
@@ -1051,6 +1335,7 @@ def abs(input, *, out=None):
     Gradients::
 
         input: real(grad) * sgn(self)
+        result: real(conj(self_t) * sgn(self))
     """
     return give_out("abs", out, call_abs(input))
 
@@ -1058,7 +1343,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:224
+# derivatives.yaml:225
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -1072,6 +1357,18 @@ cdef class SignBackward0(Node):
     cpdef str name(self):
         return "SignBackward0"
 
+cdef int tangents_sign(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, zeros_like(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sign(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(SIGN, self.array))
     cdef SignBackward0 node
@@ -1080,10 +1377,15 @@ cdef TensorBase op_sign(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sign(result, self)
     return result
 
 cdef TensorBase inplace_sign(TensorBase self):
     check_inplace("sign_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("sign_", self, op_sign(self))
     cdef SignBackward0 node = None
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
@@ -1128,12 +1430,13 @@ def sign(input, *, out=None):
     Gradients::
 
         input: zeros_like(grad)
+        result: auto_element_wise
     """
     return give_out("sign", out, call_sign(input))
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:233
+# derivatives.yaml:234
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -1158,6 +1461,18 @@ cdef class SgnBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
+    """Forward mode: sgn_backward(self_t, self, result)."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, sgn_backward(self_t, self, result))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sgn(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(SIGN, self.array))
     cdef SgnBackward0 node
@@ -1168,12 +1483,16 @@ cdef TensorBase op_sgn(TensorBase self):
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_sgn(result, self)
     return result
 
 cdef TensorBase inplace_sgn(TensorBase self):
     check_inplace("sgn_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("sgn_", self, op_sgn(original_of(self))))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("sgn_", self, op_sgn(original_of(self)))
     cdef SgnBackward0 node = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
@@ -1219,12 +1538,13 @@ def sgn(input, *, out=None):
     Gradients::
 
         input: sgn_backward(grad, self, result)
+        result: sgn_backward(self_t, self, result)
     """
     return give_out("sgn", out, call_sgn(input))
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:243
+# derivatives.yaml:245
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -1246,6 +1566,18 @@ cdef class SquareBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_square(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(self, 2)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_square(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(SQUARE, self.array))
     cdef SquareBackward0 node
@@ -1255,10 +1587,15 @@ cdef TensorBase op_square(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_square(result, self)
     return result
 
 cdef TensorBase inplace_square(TensorBase self):
     check_inplace("square_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("square_", self, op_square(original_of(self)))
     cdef SquareBackward0 node = None
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
@@ -1302,12 +1639,13 @@ def square(input, *, out=None):
     Gradients::
 
         input: grad * (2 * conj(self))
+        result: auto_element_wise
     """
     return give_out("square", out, call_square(input))
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:252
+# derivatives.yaml:254
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -1329,6 +1667,18 @@ cdef class ReciprocalBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_reciprocal(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(RECIPROCAL, self.array))
     cdef ReciprocalBackward0 node
@@ -1338,12 +1688,16 @@ cdef TensorBase op_reciprocal(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_reciprocal(result, self)
     return result
 
 cdef TensorBase inplace_reciprocal(TensorBase self):
     check_inplace("reciprocal_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("reciprocal_", self, op_reciprocal(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("reciprocal_", self, op_reciprocal(self))
     cdef ReciprocalBackward0 node = None
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
@@ -1388,12 +1742,13 @@ def reciprocal(input, *, out=None):
     Gradients::
 
         input: -grad * conj(result * result)
+        result: auto_element_wise
     """
     return give_out("reciprocal", out, call_reciprocal(input))
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:261
+# derivatives.yaml:263
 
 cdef TensorBase op_conj(TensorBase self):
     return op_conj_physical(self) if is_complex(self) else self
@@ -1424,7 +1779,7 @@ def conj(input):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:268
+# derivatives.yaml:270
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""
@@ -1440,6 +1795,18 @@ cdef class ConjPhysicalBackward0(Node):
     cpdef str name(self):
         return "ConjPhysicalBackward0"
 
+cdef int tangents_conj_physical(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_conj(op_conj_physical(op_conj(self_t))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_conj_physical(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(CONJUGATE, self.array))
     cdef ConjPhysicalBackward0 node
@@ -1448,10 +1815,15 @@ cdef TensorBase op_conj_physical(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_conj_physical(result, self)
     return result
 
 cdef TensorBase inplace_conj_physical(TensorBase self):
     check_inplace("conj_physical_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("conj_physical_", self, op_conj_physical(self))
     cdef ConjPhysicalBackward0 node = None
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
@@ -1494,5 +1866,6 @@ def conj_physical(input, *, out=None):
     Gradients::
 
         input: conj_physical(grad)
+        result: auto_element_wise
     """
     return give_out("conj_physical", out, call_conj_physical(input))

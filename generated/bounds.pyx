@@ -2,6 +2,7 @@
 """The bounds family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -52,12 +53,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -89,9 +98,6 @@ from gradsmith.generated.comparison cimport (
     op_where_scalar_tensor,
     op_where_tensor_scalar,
     op_where_tensor_tensor,
-)
-from gradsmith.generated.copy cimport (
-    op_copy__tensor,
 )
 from gradsmith.generated.division cimport (
     op_div_tensor_scalar,
@@ -125,7 +131,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:358
+# derivatives.yaml:361
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -156,6 +162,24 @@ cdef class MaximumBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_tensor(self, other), 0, self_t))
+            if other_t is not None:
+                result_t = plus(result_t, op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(other_t, 2), op_where_scalar_tensor(op_gt_tensor(self, other), 0, other_t)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(MAXIMUM, self.array, other.array))
     cdef MaximumBackward0 node
@@ -167,6 +191,8 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
         save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_maximum_tensor(result, self, other)
     return result
 
 cdef class MaximumScalarBackward0(Node):
@@ -195,6 +221,18 @@ cdef class MaximumScalarBackward0(Node):
     def _saved_other(self):
         return value_of(self, 0)
 
+cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_maximum_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
     cdef MaximumScalarBackward0 node
@@ -205,6 +243,8 @@ cdef TensorBase op_maximum_scalar(TensorBase self, object other):
         save_input(node, 0, self)
         set_value(node, 0, other)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_maximum_scalar(result, self, other)
     return result
 
 cdef object call_maximum(object self, object other):
@@ -245,12 +285,13 @@ def maximum(input, other, *, out=None):
 
         input: where(self == other, grad / 2, where(self < other, 0, grad))
         other: where(self == other, grad / 2, where(self > other, 0, grad))
+        result: auto_element_wise
     """
     return give_out("maximum", out, call_maximum(input, other))
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:370
+# derivatives.yaml:373
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -281,6 +322,24 @@ cdef class MinimumBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_tensor(self, other), 0, self_t))
+            if other_t is not None:
+                result_t = plus(result_t, op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(other_t, 2), op_where_scalar_tensor(op_lt_tensor(self, other), 0, other_t)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(MINIMUM, self.array, other.array))
     cdef MinimumBackward0 node
@@ -292,6 +351,8 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
         save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_minimum_tensor(result, self, other)
     return result
 
 cdef class MinimumScalarBackward0(Node):
@@ -320,6 +381,18 @@ cdef class MinimumScalarBackward0(Node):
     def _saved_other(self):
         return value_of(self, 0)
 
+cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_minimum_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
     cdef MinimumScalarBackward0 node
@@ -330,6 +403,8 @@ cdef TensorBase op_minimum_scalar(TensorBase self, object other):
         save_input(node, 0, self)
         set_value(node, 0, other)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_minimum_scalar(result, self, other)
     return result
 
 cdef object call_minimum(object self, object other):
@@ -370,12 +445,13 @@ def minimum(input, other, *, out=None):
 
         input: where(self == other, grad / 2, where(self > other, 0, grad))
         other: where(self == other, grad / 2, where(self < other, 0, grad))
+        result: auto_element_wise
     """
     return give_out("minimum", out, call_minimum(input, other))
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:382
+# derivatives.yaml:385
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -417,12 +493,35 @@ cdef class ClampBackward0(Node):
     def _saved_max(self):
         return saved_attribute(self, 2)
 
+cdef int tangents_clamp_tensor_tensor(TensorBase result, TensorBase self, TensorBase min, TensorBase max) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, min_t, max_t, result_t
+    cdef LevelWalk walk = walk_levels((self, min, max))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            min_t = walk.tangent(min)
+            max_t = walk.tangent(max)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_tensor(self, max)), self_t, 0)
+            if min_t is not None:
+                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_tensor(min, max)), min_t, 0))
+            if max_t is not None:
+                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_tensor(max, min)), max_t, 0))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, TensorBase max):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_minimum_tensor(op_maximum_tensor(self, min), max)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     cdef PyObject *operands[3]
@@ -443,10 +542,15 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
         save_input(node, 1, min)
         save_input(node, 2, max)
         set_history(result, node)
+    if has_tangent_3(self, min, max):
+        tangents_clamp_tensor_tensor(result, self, min, max)
     return result
 
 cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     check_inplace("clamp_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_3(self, min, max):
+        return copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max))
     cdef ClampBackward0 node = None
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
@@ -502,12 +606,32 @@ cdef class ClampTensorScalarBackward0(Node):
     def _saved_max(self):
         return value_of(self, 0)
 
+cdef int tangents_clamp_tensor_scalar(TensorBase result, TensorBase self, TensorBase min, object max) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, min_t, result_t
+    cdef LevelWalk walk = walk_levels((self, min))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            min_t = walk.tangent(min)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_scalar(self, max)), self_t, 0)
+            if min_t is not None:
+                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_scalar(min, max)), min_t, 0))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, object max):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_minimum_scalar(op_maximum_tensor(self, min), max)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     cdef PyObject *operands[2]
@@ -526,10 +650,15 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
         save_input(node, 1, min)
         set_value(node, 0, max)
         set_history(result, node)
+    if has_tangent_2(self, min):
+        tangents_clamp_tensor_scalar(result, self, min, max)
     return result
 
 cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     check_inplace("clamp_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, min):
+        return copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max))
     cdef ClampTensorScalarBackward0 node = None
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
@@ -583,12 +712,32 @@ cdef class ClampScalarTensorBackward0(Node):
     def _saved_min(self):
         return value_of(self, 0)
 
+cdef int tangents_clamp_scalar_tensor(TensorBase result, TensorBase self, object min, TensorBase max) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, max_t, result_t
+    cdef LevelWalk walk = walk_levels((self, max))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            max_t = walk.tangent(max)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_tensor(self, max)), self_t, 0)
+            if max_t is not None:
+                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_scalar(max, min)), max_t, 0))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBase max):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_minimum_tensor(op_maximum_scalar(self, min), max)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     cdef PyObject *operands[2]
@@ -607,10 +756,15 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
         save_input(node, 1, max)
         set_value(node, 0, min)
         set_history(result, node)
+    if has_tangent_2(self, max):
+        tangents_clamp_scalar_tensor(result, self, min, max)
     return result
 
 cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     check_inplace("clamp_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, max):
+        return copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max))
     cdef ClampScalarTensorBackward0 node = None
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
@@ -659,12 +813,26 @@ cdef class ClampScalarScalarBackward0(Node):
     def _saved_max(self):
         return value_of(self, 1)
 
+cdef int tangents_clamp_scalar_scalar(TensorBase result, TensorBase self, object min, object max) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object max):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_minimum_scalar(op_maximum_scalar(self, min), max)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
     cdef PyObject *operands[1]
@@ -681,10 +849,15 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
         set_value(node, 0, min)
         set_value(node, 1, max)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_clamp_scalar_scalar(result, self, min, max)
     return result
 
 cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max))
     cdef ClampScalarScalarBackward0 node = None
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
@@ -702,7 +875,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:397
+# derivatives.yaml:400
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     return clamp_open(self, min, max)
@@ -710,7 +883,7 @@ cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
 cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return op_copy__tensor(self, fitting("clamp_", self, clamp_open(original, min, max)))
+    return copy_into("clamp_", self, clamp_open(original, min, max))
 
 cdef object call_clamp(object self, object min, object max):
     self = check_tensor(self, "clamp", "input", 1)
@@ -820,6 +993,7 @@ def clamp(*args, **kwargs):
         input: where((self >= min) & (self <= max), grad, 0)
         min: where((self < min) & (min < max), grad, 0)
         max: where((self > max) | (max < min), grad, 0)
+        result: auto_element_wise
     """
     return bind_clamp(args, kwargs)
 
@@ -827,7 +1001,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:409
+# derivatives.yaml:412
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -858,6 +1032,24 @@ cdef class ClampMinBackward0(Node):
     def _saved_min(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBase min) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, min_t, result_t
+    cdef LevelWalk walk = walk_levels((self, min))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            min_t = walk.tangent(min)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_scalar(op_ge_tensor(self, min), self_t, 0)
+            if min_t is not None:
+                result_t = plus(result_t, op_where_tensor_scalar(op_lt_tensor(self, min), min_t, 0))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
     cdef TensorBase result = wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef ClampMinBackward0 node
@@ -869,10 +1061,15 @@ cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
         save_input(node, 0, self)
         save_input(node, 1, min)
         set_history(result, node)
+    if has_tangent_2(self, min):
+        tangents_clamp_min_tensor(result, self, min)
     return result
 
 cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
     check_inplace("clamp_min_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, min):
+        return copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min))
     cdef ClampMinBackward0 node = None
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
@@ -911,6 +1108,18 @@ cdef class ClampMinScalarBackward0(Node):
     def _saved_min(self):
         return value_of(self, 0)
 
+cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object min) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
     cdef TensorBase result = wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
     cdef ClampMinScalarBackward0 node
@@ -921,10 +1130,15 @@ cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
         save_input(node, 0, self)
         set_value(node, 0, min)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_clamp_min_scalar(result, self, min)
     return result
 
 cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     check_inplace("clamp_min_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min))
     cdef ClampMinScalarBackward0 node = None
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
@@ -983,12 +1197,13 @@ def clamp_min(input, min, *, out=None):
 
         input: where(self >= min, grad, 0)
         min: where(self < min, grad, 0)
+        result: auto_element_wise
     """
     return give_out("clamp_min", out, call_clamp_min(input, min))
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:420
+# derivatives.yaml:423
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""
@@ -1019,6 +1234,24 @@ cdef class ClampMaxBackward0(Node):
     def _saved_max(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBase max) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, max_t, result_t
+    cdef LevelWalk walk = walk_levels((self, max))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            max_t = walk.tangent(max)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_scalar(op_le_tensor(self, max), self_t, 0)
+            if max_t is not None:
+                result_t = plus(result_t, op_where_tensor_scalar(op_gt_tensor(self, max), max_t, 0))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
     cdef TensorBase result = wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef ClampMaxBackward0 node
@@ -1030,10 +1263,15 @@ cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
         save_input(node, 0, self)
         save_input(node, 1, max)
         set_history(result, node)
+    if has_tangent_2(self, max):
+        tangents_clamp_max_tensor(result, self, max)
     return result
 
 cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
     check_inplace("clamp_max_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, max):
+        return copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max))
     cdef ClampMaxBackward0 node = None
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
@@ -1072,6 +1310,18 @@ cdef class ClampMaxScalarBackward0(Node):
     def _saved_max(self):
         return value_of(self, 0)
 
+cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object max) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
     cdef TensorBase result = wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
     cdef ClampMaxScalarBackward0 node
@@ -1082,10 +1332,15 @@ cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
         save_input(node, 0, self)
         set_value(node, 0, max)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_clamp_max_scalar(result, self, max)
     return result
 
 cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     check_inplace("clamp_max_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max))
     cdef ClampMaxScalarBackward0 node = None
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
@@ -1144,5 +1399,6 @@ def clamp_max(input, max, *, out=None):
 
         input: where(self <= max, grad, 0)
         max: where(self > max, grad, 0)
+        result: auto_element_wise
     """
     return give_out("clamp_max", out, call_clamp_max(input, max))

@@ -2,6 +2,7 @@
 """The comparison family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -67,12 +68,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -102,7 +111,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:644
+# derivatives.yaml:648
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
@@ -113,6 +122,7 @@ cdef TensorBase inplace_eq_tensor(TensorBase self, TensorBase other):
     check_not_recorded("eq_", self)
     binary_into(EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_eq_scalar(TensorBase self, object other):
@@ -124,6 +134,7 @@ cdef TensorBase inplace_eq_scalar(TensorBase self, object other):
     check_not_recorded("eq_", self)
     binary_scalar_into(EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_eq(object self, object other):
@@ -167,7 +178,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:654
+# derivatives.yaml:658
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
@@ -178,6 +189,7 @@ cdef TensorBase inplace_ne_tensor(TensorBase self, TensorBase other):
     check_not_recorded("ne_", self)
     binary_into(NOT_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_ne_scalar(TensorBase self, object other):
@@ -189,6 +201,7 @@ cdef TensorBase inplace_ne_scalar(TensorBase self, object other):
     check_not_recorded("ne_", self)
     binary_scalar_into(NOT_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_ne(object self, object other):
@@ -234,7 +247,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:665
+# derivatives.yaml:669
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
@@ -245,6 +258,7 @@ cdef TensorBase inplace_lt_tensor(TensorBase self, TensorBase other):
     check_not_recorded("lt_", self)
     binary_into(LESS, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_lt_scalar(TensorBase self, object other):
@@ -256,6 +270,7 @@ cdef TensorBase inplace_lt_scalar(TensorBase self, object other):
     check_not_recorded("lt_", self)
     binary_scalar_into(LESS, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_lt(object self, object other):
@@ -305,7 +320,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:677
+# derivatives.yaml:681
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
@@ -316,6 +331,7 @@ cdef TensorBase inplace_le_tensor(TensorBase self, TensorBase other):
     check_not_recorded("le_", self)
     binary_into(LESS_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_le_scalar(TensorBase self, object other):
@@ -327,6 +343,7 @@ cdef TensorBase inplace_le_scalar(TensorBase self, object other):
     check_not_recorded("le_", self)
     binary_scalar_into(LESS_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_le(object self, object other):
@@ -376,7 +393,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:689
+# derivatives.yaml:693
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
@@ -387,6 +404,7 @@ cdef TensorBase inplace_gt_tensor(TensorBase self, TensorBase other):
     check_not_recorded("gt_", self)
     binary_into(GREATER, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_gt_scalar(TensorBase self, object other):
@@ -398,6 +416,7 @@ cdef TensorBase inplace_gt_scalar(TensorBase self, object other):
     check_not_recorded("gt_", self)
     binary_scalar_into(GREATER, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_gt(object self, object other):
@@ -447,7 +466,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:701
+# derivatives.yaml:705
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
@@ -458,6 +477,7 @@ cdef TensorBase inplace_ge_tensor(TensorBase self, TensorBase other):
     check_not_recorded("ge_", self)
     binary_into(GREATER_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_ge_scalar(TensorBase self, object other):
@@ -469,6 +489,7 @@ cdef TensorBase inplace_ge_scalar(TensorBase self, object other):
     check_not_recorded("ge_", self)
     binary_scalar_into(GREATER_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_ge(object self, object other):
@@ -518,7 +539,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:713
+# derivatives.yaml:717
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
@@ -529,6 +550,7 @@ cdef TensorBase inplace_logical_and_tensor(TensorBase self, TensorBase other):
     check_not_recorded("logical_and_", self)
     binary_into(LOGICAL_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
@@ -540,6 +562,7 @@ cdef TensorBase inplace_logical_and_scalar(TensorBase self, object other):
     check_not_recorded("logical_and_", self)
     binary_scalar_into(LOGICAL_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_logical_and(object self, object other):
@@ -583,7 +606,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:722
+# derivatives.yaml:726
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
@@ -594,6 +617,7 @@ cdef TensorBase inplace_logical_or_tensor(TensorBase self, TensorBase other):
     check_not_recorded("logical_or_", self)
     binary_into(LOGICAL_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
@@ -605,6 +629,7 @@ cdef TensorBase inplace_logical_or_scalar(TensorBase self, object other):
     check_not_recorded("logical_or_", self)
     binary_scalar_into(LOGICAL_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_logical_or(object self, object other):
@@ -648,7 +673,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:731
+# derivatives.yaml:735
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
@@ -659,6 +684,7 @@ cdef TensorBase inplace_logical_xor_tensor(TensorBase self, TensorBase other):
     check_not_recorded("logical_xor_", self)
     binary_into(LOGICAL_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
@@ -670,6 +696,7 @@ cdef TensorBase inplace_logical_xor_scalar(TensorBase self, object other):
     check_not_recorded("logical_xor_", self)
     binary_scalar_into(LOGICAL_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_logical_xor(object self, object other):
@@ -713,7 +740,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:740
+# derivatives.yaml:744
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
@@ -724,6 +751,7 @@ cdef TensorBase inplace_logical_not(TensorBase self):
     check_not_recorded("logical_not_", self)
     unary_into(LOGICAL_NOT, self.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_logical_not(object self):
@@ -758,7 +786,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:749
+# derivatives.yaml:753
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
@@ -769,6 +797,7 @@ cdef TensorBase inplace_bitwise_and_tensor(TensorBase self, TensorBase other):
     check_not_recorded("bitwise_and_", self)
     binary_into(BITWISE_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
@@ -780,6 +809,7 @@ cdef TensorBase inplace_bitwise_and_scalar(TensorBase self, object other):
     check_not_recorded("bitwise_and_", self)
     binary_scalar_into(BITWISE_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_bitwise_and(object self, object other):
@@ -827,7 +857,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:760
+# derivatives.yaml:764
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
@@ -838,6 +868,7 @@ cdef TensorBase inplace_bitwise_or_tensor(TensorBase self, TensorBase other):
     check_not_recorded("bitwise_or_", self)
     binary_into(BITWISE_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
@@ -849,6 +880,7 @@ cdef TensorBase inplace_bitwise_or_scalar(TensorBase self, object other):
     check_not_recorded("bitwise_or_", self)
     binary_scalar_into(BITWISE_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_bitwise_or(object self, object other):
@@ -896,7 +928,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:771
+# derivatives.yaml:775
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
@@ -907,6 +939,7 @@ cdef TensorBase inplace_bitwise_xor_tensor(TensorBase self, TensorBase other):
     check_not_recorded("bitwise_xor_", self)
     binary_into(BITWISE_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
@@ -918,6 +951,7 @@ cdef TensorBase inplace_bitwise_xor_scalar(TensorBase self, object other):
     check_not_recorded("bitwise_xor_", self)
     binary_scalar_into(BITWISE_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_bitwise_xor(object self, object other):
@@ -965,7 +999,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:782
+# derivatives.yaml:786
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
@@ -976,6 +1010,7 @@ cdef TensorBase inplace_bitwise_not(TensorBase self):
     check_not_recorded("bitwise_not_", self)
     unary_into(INVERT, self.array, self.array)
     finish_inplace(self, None)
+    end_tangents(self)
     return self
 
 cdef object call_bitwise_not(object self):
@@ -1012,7 +1047,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:793
+# derivatives.yaml:797
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
@@ -1044,7 +1079,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:800
+# derivatives.yaml:804
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
@@ -1076,7 +1111,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:807
+# derivatives.yaml:811
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
@@ -1108,7 +1143,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:814
+# derivatives.yaml:818
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""
@@ -1133,6 +1168,24 @@ cdef class WhereBackward0(Node):
     def _saved_condition(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_where_tensor_tensor(TensorBase result, TensorBase condition, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_where_tensor_scalar(condition, self_t, 0)
+            if other_t is not None:
+                result_t = plus(result_t, op_where_scalar_tensor(condition, 0, other_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, TensorBase other):
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
     cdef WhereBackward0 node
@@ -1143,6 +1196,8 @@ cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, Te
         collect_edge(node, 1, other)
         save_input(node, 0, condition)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_where_tensor_tensor(result, condition, self, other)
     return result
 
 cdef class WhereTensorScalarBackward0(Node):
@@ -1165,6 +1220,18 @@ cdef class WhereTensorScalarBackward0(Node):
     def _saved_condition(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_scalar(condition, self_t, 0))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, object other):
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), array_of(self), other))
     cdef WhereTensorScalarBackward0 node
@@ -1174,6 +1241,8 @@ cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, ob
         collect_edge(node, 0, self)
         save_input(node, 0, condition)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_where_tensor_scalar(result, condition, self, other)
     return result
 
 cdef class WhereScalarTensorBackward0(Node):
@@ -1196,6 +1265,18 @@ cdef class WhereScalarTensorBackward0(Node):
     def _saved_condition(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, object self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, op_where_scalar_tensor(condition, 0, other_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, TensorBase other):
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
     cdef WhereScalarTensorBackward0 node
@@ -1205,6 +1286,8 @@ cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, Tensor
         collect_edge(node, 0, other)
         save_input(node, 0, condition)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_where_scalar_tensor(result, condition, self, other)
     return result
 
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
@@ -1253,5 +1336,6 @@ def where(condition, input, other, *, out=None):
 
         input: where(condition, grad, 0)
         other: where(condition, 0, grad)
+        result: auto_element_wise
     """
     return give_out("where", out, call_where(condition, input, other))

@@ -2,6 +2,7 @@
 """The copy family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -87,7 +96,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1688
+# derivatives.yaml:1699
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -101,6 +110,18 @@ cdef class CloneBackward0(Node):
     cpdef str name(self):
         return "CloneBackward0"
 
+cdef int tangents_clone(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_clone(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_clone(TensorBase self):
     cdef TensorBase result = wrap(pointwise.clone_of(array_of(self)))
     cdef CloneBackward0 node
@@ -109,6 +130,8 @@ cdef TensorBase op_clone(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_clone(result, self)
     return result
 
 cdef object call_clone(object self):
@@ -138,12 +161,13 @@ def clone(input):
     Gradients::
 
         input: grad
+        result: auto_linear
     """
     return call_clone(input)
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1696
+# derivatives.yaml:1707
 
 cdef TensorBase op_detach(TensorBase self):
     cdef TensorBase result = share_version(self, array_of(self))
@@ -176,7 +200,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1706
+# derivatives.yaml:1717
 
 cdef TensorBase op_contiguous(TensorBase self):
     return self if is_contiguous(self) else op_clone(self)
@@ -187,14 +211,14 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1714
+# derivatives.yaml:1725
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     return self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1724
+# derivatives.yaml:1735
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     return self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
@@ -233,7 +257,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1734
+# derivatives.yaml:1745
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -247,6 +271,18 @@ cdef class ToCopyBackward0(Node):
     cpdef str name(self):
         return "ToCopyBackward0"
 
+cdef int tangents_to_copy(TensorBase result, TensorBase self, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_to_copy(self_t, dtype))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
     cdef TensorBase result = wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef ToCopyBackward0 node
@@ -255,6 +291,8 @@ cdef TensorBase op_to_copy(TensorBase self, object dtype):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_to_copy(result, self, dtype)
     return result
 
 cdef object call_to_copy(object self, object dtype):
@@ -287,12 +325,13 @@ def to_copy(input, dtype):
     Gradients::
 
         input: grad
+        result: auto_linear
     """
     return call_to_copy(input, dtype)
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1743
+# derivatives.yaml:1754
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -308,6 +347,21 @@ cdef class FillBackward0(Node):
     cpdef str name(self):
         return "FillBackward0"
 
+cdef int tangents_fill__tensor(TensorBase result, TensorBase self, TensorBase value) except -1:
+    """Forward mode: value_t."""
+    cdef TensorBase value_t, result_t
+    cdef LevelWalk walk = walk_levels((self, value))
+    try:
+        while walk.next():
+            value_t = walk.tangent(value)
+            result_t = None
+            if value_t is not None:
+                result_t = value_t
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     check_inplace("fill_", self)
     cdef FillBackward0 node = None
@@ -318,6 +372,8 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
         collect_edge(node, 1, value)
     write_values("fill_", self, pointwise.filling_of(array_of(value)))
     finish_inplace(self, node)
+    if has_tangent_2(self, value):
+        tangents_fill__tensor(self, self, value)
     return self
 
 cdef class FillScalarBackward0(Node):
@@ -332,6 +388,17 @@ cdef class FillScalarBackward0(Node):
     cpdef str name(self):
         return "FillBackward0"
 
+cdef int tangents_fill__scalar(TensorBase result, TensorBase self, object value) except -1:
+    """Forward mode: value_t."""
+
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            walk.give(result, None)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_fill__scalar(TensorBase self, object value):
     check_inplace("fill_", self)
     cdef FillScalarBackward0 node = None
@@ -341,6 +408,8 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
         collect_edge(node, 0, self)
     write_values("fill_", self, pointwise.filling_of(value))
     finish_inplace(self, node)
+    if has_tangent_1(self):
+        tangents_fill__scalar(self, self, value)
     return self
 
 cdef object call_fill_(object self, object value):
@@ -352,7 +421,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1754
+# derivatives.yaml:1766
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -366,6 +435,18 @@ cdef class ZeroBackward0(Node):
     cpdef str name(self):
         return "ZeroBackward0"
 
+cdef int tangents_zero_(TensorBase result, TensorBase self) except -1:
+    """Forward mode: zeros_like(self_t)."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, zeros_like(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_zero_(TensorBase self):
     check_inplace("zero_", self)
     cdef ZeroBackward0 node = None
@@ -375,6 +456,8 @@ cdef TensorBase op_zero_(TensorBase self):
         collect_edge(node, 0, self)
     write_values("zero_", self, np.zeros((), array_of(self).dtype))
     finish_inplace(self, node)
+    if has_tangent_1(self):
+        tangents_zero_(self, self)
     return self
 
 cdef object call_zero_(object self):
@@ -404,12 +487,13 @@ def zero_(input):
     Gradients::
 
         input: zeros_like(grad)
+        result: zeros_like(self_t)
     """
     return call_zero_(input)
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1763
+# derivatives.yaml:1776
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -425,6 +509,21 @@ cdef class CopyBackward0(Node):
     cpdef str name(self):
         return "CopyBackward0"
 
+cdef int tangents_copy__tensor(TensorBase result, TensorBase self, TensorBase src) except -1:
+    """Forward mode: src_t."""
+    cdef TensorBase src_t, result_t
+    cdef LevelWalk walk = walk_levels((self, src))
+    try:
+        while walk.next():
+            src_t = walk.tangent(src)
+            result_t = None
+            if src_t is not None:
+                result_t = src_t
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     check_inplace("copy_", self)
     cdef CopyBackward0 node = None
@@ -435,6 +534,8 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
         collect_edge(node, 1, src)
     write_values("copy_", self, np.asarray(array_of(src)))
     finish_inplace(self, node)
+    if has_tangent_2(self, src):
+        tangents_copy__tensor(self, self, src)
     return self
 
 cdef class CopyScalarBackward0(Node):
@@ -449,6 +550,17 @@ cdef class CopyScalarBackward0(Node):
     cpdef str name(self):
         return "CopyBackward0"
 
+cdef int tangents_copy__scalar(TensorBase result, TensorBase self, object src) except -1:
+    """Forward mode: src_t."""
+
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            walk.give(result, None)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_copy__scalar(TensorBase self, object src):
     check_inplace("copy_", self)
     cdef CopyScalarBackward0 node = None
@@ -458,6 +570,8 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
         collect_edge(node, 0, self)
     write_values("copy_", self, np.asarray(src))
     finish_inplace(self, node)
+    if has_tangent_1(self):
+        tangents_copy__scalar(self, self, src)
     return self
 
 cdef object call_copy_(object self, object src):
@@ -469,7 +583,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1774
+# derivatives.yaml:1788
 
 cdef TensorBase op_real(TensorBase self):
     return op_real_part(self) if is_complex(self) else self
@@ -501,7 +615,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1782
+# derivatives.yaml:1796
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -515,6 +629,18 @@ cdef class RealPartBackward0(Node):
     cpdef str name(self):
         return "RealPartBackward0"
 
+cdef int tangents_real_part(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_real_part(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_real_part(TensorBase self):
     cdef TensorBase result = as_view(self, array_of(self).real)
     cdef RealPartBackward0 node
@@ -523,6 +649,8 @@ cdef TensorBase op_real_part(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_real_part(result, self)
     return result
 
 cdef object call_real_part(object self):
@@ -553,12 +681,13 @@ def real_part(input):
     Gradients::
 
         input: grad
+        result: auto_linear
     """
     return call_real_part(input)
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1791
+# derivatives.yaml:1805
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""
@@ -572,6 +701,18 @@ cdef class ImagBackward0(Node):
     cpdef str name(self):
         return "ImagBackward0"
 
+cdef int tangents_imag(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_imag(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_imag(TensorBase self):
     cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
     cdef ImagBackward0 node
@@ -580,6 +721,8 @@ cdef TensorBase op_imag(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_imag(result, self)
     return result
 
 cdef object call_imag(object self):
@@ -610,5 +753,6 @@ def imag(input):
     Gradients::
 
         input: grad * 1j
+        result: auto_linear
     """
     return call_imag(input)

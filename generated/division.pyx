@@ -2,6 +2,7 @@
 """The division family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -54,12 +55,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -79,9 +88,6 @@ from gradsmith.generated.arithmetic cimport (
     op_conj,
     op_mul_tensor,
     op_neg,
-)
-from gradsmith.generated.copy cimport (
-    op_copy__tensor,
 )
 from gradsmith.runtime.formulas cimport (
     conj_number,
@@ -105,7 +111,7 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:279
+# derivatives.yaml:281
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
@@ -135,6 +141,24 @@ cdef class DivBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_div_tensor_tensor(self_t, other)
+            if other_t is not None:
+                result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_tensor_tensor(self, other), other)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
     cdef DivBackward0 node
@@ -147,10 +171,15 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
             save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_div_tensor_tensor(result, self, other)
     return result
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("div_", self, op_div_tensor_tensor(original_of(self), other))
     cdef DivBackward0 node = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
@@ -184,6 +213,18 @@ cdef class DivTensorScalarBackward0(Node):
     def _saved_other(self):
         return value_of(self, 0)
 
+cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_div_tensor_scalar(self_t, other))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
     cdef DivTensorScalarBackward0 node
@@ -193,10 +234,15 @@ cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
         collect_edge(node, 0, self)
         set_value(node, 0, other)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_div_tensor_scalar(result, self, other)
     return result
 
 cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
     check_inplace("div_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("div_", self, op_div_tensor_scalar(self, other))
     cdef DivTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
@@ -233,6 +279,18 @@ cdef class DivScalarTensorBackward0(Node):
     def _saved_self(self):
         return value_of(self, 0)
 
+cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
     cdef DivScalarTensorBackward0 node
@@ -243,11 +301,13 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
         save_input(node, 0, other)
         set_value(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_div_scalar_tensor(result, self, other)
     return result
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml:293
+# derivatives.yaml:295
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -282,6 +342,24 @@ cdef class DivBackward1(Node):
     def _saved_rounding_mode(self):
         return value_of(self, 0)
 
+cdef int tangents_div_mode_tensor_tensor(TensorBase result, TensorBase self, TensorBase other, object rounding_mode) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = div_backward_self(self_t, other, rounding_mode)
+            if other_t is not None:
+                result_t = plus(result_t, div_backward_other(other_t, self, other, rounding_mode))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     cdef TensorBase result = wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     cdef DivBackward1 node
@@ -295,10 +373,15 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
         save_input(node, 1, other)
         set_value(node, 0, rounding_mode)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_div_mode_tensor_tensor(result, self, other, rounding_mode)
     return result
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode))
     cdef DivBackward1 node = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
@@ -336,6 +419,18 @@ cdef class DivTensorScalarBackward1(Node):
     def _saved_rounding_mode(self):
         return value_of(self, 1)
 
+cdef int tangents_div_mode_tensor_scalar(TensorBase result, TensorBase self, object other, object rounding_mode) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, div_backward_self(self_t, other, rounding_mode))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     cdef TensorBase result = wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     cdef DivTensorScalarBackward1 node
@@ -346,10 +441,15 @@ cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object 
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_div_mode_tensor_scalar(result, self, other, rounding_mode)
     return result
 
 cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     check_inplace("div_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode))
     cdef DivTensorScalarBackward1 node = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
@@ -390,6 +490,18 @@ cdef class DivScalarTensorBackward1(Node):
     def _saved_rounding_mode(self):
         return value_of(self, 1)
 
+cdef int tangents_div_mode_scalar_tensor(TensorBase result, object self, TensorBase other, object rounding_mode) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, div_backward_other(other_t, self, other, rounding_mode))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
     cdef TensorBase result = wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
     cdef DivScalarTensorBackward1 node
@@ -401,6 +513,8 @@ cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object 
         set_value(node, 0, self)
         set_value(node, 1, rounding_mode)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_div_mode_scalar_tensor(result, self, other, rounding_mode)
     return result
 
 cdef object call_div(object self, object other):
@@ -478,6 +592,7 @@ def div(input, other, *, rounding_mode=None, out=None):
 
         input: grad / conj(other)
         other: -grad * conj(self / other / other)
+        result: auto_element_wise
         input: div_backward_self(grad, other, rounding_mode)
         other: div_backward_other(grad, self, other, rounding_mode)
     """
@@ -491,7 +606,7 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:309
+# derivatives.yaml:312
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -507,6 +622,24 @@ cdef class FloorDivideBackward0(Node):
     cpdef str name(self):
         return "FloorDivideBackward0"
 
+cdef int tangents_floor_divide_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = zeros_like(self_t)
+            if other_t is not None:
+                result_t = plus(result_t, zeros_like(other_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
     cdef FloorDivideBackward0 node
@@ -516,10 +649,15 @@ cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_floor_divide_tensor_tensor(result, self, other)
     return result
 
 cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("floor_divide_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other))
     cdef FloorDivideBackward0 node = None
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
@@ -542,6 +680,18 @@ cdef class FloorDivideTensorScalarBackward0(Node):
     cpdef str name(self):
         return "FloorDivideBackward0"
 
+cdef int tangents_floor_divide_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, zeros_like(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
     cdef FloorDivideTensorScalarBackward0 node
@@ -550,10 +700,15 @@ cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_floor_divide_tensor_scalar(result, self, other)
     return result
 
 cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other):
     check_inplace("floor_divide_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other))
     cdef FloorDivideTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
@@ -575,6 +730,18 @@ cdef class FloorDivideScalarTensorBackward0(Node):
     cpdef str name(self):
         return "FloorDivideBackward0"
 
+cdef int tangents_floor_divide_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, zeros_like(other_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
     cdef FloorDivideScalarTensorBackward0 node
@@ -583,6 +750,8 @@ cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
         node.init(1, 0, 0)
         collect_edge(node, 0, other)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_floor_divide_scalar_tensor(result, self, other)
     return result
 
 cdef object call_floor_divide(object self, object other):
@@ -636,12 +805,13 @@ def floor_divide(input, other, *, out=None):
 
         input: zeros_like(grad)
         other: zeros_like(grad)
+        result: auto_element_wise
     """
     return give_out("floor_divide", out, call_floor_divide(input, other))
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:324
+# derivatives.yaml:327
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
@@ -668,6 +838,24 @@ cdef class RemainderBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = self_t
+            if other_t is not None:
+                result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_floor_divide_tensor_tensor(self, other)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(REMAINDER, self.array, other.array))
     cdef RemainderBackward0 node
@@ -680,10 +868,15 @@ cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
             save_input(node, 0, self)
             save_input(node, 1, other)
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_remainder_tensor_tensor(result, self, other)
     return result
 
 cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("remainder_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, other):
+        return copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other))
     cdef RemainderBackward0 node = None
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
@@ -709,6 +902,18 @@ cdef class RemainderTensorScalarBackward0(Node):
     cpdef str name(self):
         return "RemainderBackward0"
 
+cdef int tangents_remainder_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, self_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
     cdef TensorBase result = wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
     cdef RemainderTensorScalarBackward0 node
@@ -717,10 +922,15 @@ cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_remainder_tensor_scalar(result, self, other)
     return result
 
 cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
     check_inplace("remainder_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("remainder_", self, op_remainder_tensor_scalar(self, other))
     cdef RemainderTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
@@ -754,6 +964,18 @@ cdef class RemainderScalarTensorBackward0(Node):
     def _saved_self(self):
         return value_of(self, 0)
 
+cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase other_t
+    cdef LevelWalk walk = walk_levels((other,))
+    try:
+        while walk.next():
+            other_t = walk.tangent(other)
+            walk.give(result, op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
     cdef RemainderScalarTensorBackward0 node
@@ -764,6 +986,8 @@ cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
         save_input(node, 0, other)
         set_value(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(other):
+        tangents_remainder_scalar_tensor(result, self, other)
     return result
 
 cdef object call_remainder(object self, object other):
@@ -817,12 +1041,13 @@ def remainder(input, other, *, out=None):
 
         input: grad
         other: -grad * floor_divide(self, other)
+        result: auto_element_wise
     """
     return give_out("remainder", out, call_remainder(input, other))
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml:340
+# derivatives.yaml:343
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""
@@ -856,6 +1081,24 @@ cdef class PowBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 2)
 
+cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBase exponent) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, exponent_t, result_t
+    cdef LevelWalk walk = walk_levels((self, exponent))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            exponent_t = walk.tangent(exponent)
+            result_t = None
+            if self_t is not None:
+                result_t = op_conj(pow_backward_self(op_conj(self_t), self, exponent))
+            if exponent_t is not None:
+                result_t = plus(result_t, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     cdef TensorBase result = wrap_owned(binary(POWER, self.array, exponent.array))
     cdef PowBackward0 node
@@ -869,12 +1112,16 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
         set_history(result, node)
         if node.edges[1].node != NULL:
             save_output(node, 2, result)
+    if has_tangent_2(self, exponent):
+        tangents_pow_tensor_tensor(result, self, exponent)
     return result
 
 cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     check_inplace("pow_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("pow_", self, op_pow_tensor_tensor(original_of(self), exponent)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_2(self, exponent):
+        return copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent))
     cdef PowBackward0 node = None
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
@@ -914,6 +1161,18 @@ cdef class PowTensorScalarBackward0(Node):
     def _saved_exponent(self):
         return value_of(self, 0)
 
+cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object exponent) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_conj(pow_backward_self(op_conj(self_t), self, exponent)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
     cdef TensorBase result = wrap_owned(binary_scalar(POWER, self.array, exponent, False))
     cdef PowTensorScalarBackward0 node
@@ -924,10 +1183,15 @@ cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
         save_input(node, 0, self)
         set_value(node, 0, exponent)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_pow_tensor_scalar(result, self, exponent)
     return result
 
 cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
     check_inplace("pow_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent))
     cdef PowTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
@@ -968,6 +1232,18 @@ cdef class PowScalarTensorBackward0(Node):
     def _saved_self(self):
         return value_of(self, 0)
 
+cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase exponent) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase exponent_t
+    cdef LevelWalk walk = walk_levels((exponent,))
+    try:
+        while walk.next():
+            exponent_t = walk.tangent(exponent)
+            walk.give(result, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
     cdef TensorBase result = wrap_owned(binary_scalar(POWER, exponent.array, self, True))
     cdef PowScalarTensorBackward0 node
@@ -979,6 +1255,8 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
         set_value(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(exponent):
+        tangents_pow_scalar_tensor(result, self, exponent)
     return result
 
 cdef object call_pow(object self, object exponent):
@@ -1028,5 +1306,6 @@ def pow(input, exponent, *, out=None):
 
         input: pow_backward_self(grad, self, exponent)
         exponent: pow_backward_exponent(grad, self, exponent, result)
+        result: auto_element_wise
     """
     return give_out("pow", out, call_pow(input, exponent))

@@ -2,6 +2,7 @@
 """The exponential family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -55,12 +56,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -82,9 +91,6 @@ from gradsmith.generated.arithmetic cimport (
     op_mul_scalar,
     op_mul_tensor,
     op_neg,
-)
-from gradsmith.generated.copy cimport (
-    op_copy__tensor,
 )
 from gradsmith.generated.division cimport (
     op_div_scalar_tensor,
@@ -113,7 +119,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:434
+# derivatives.yaml:437
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -135,6 +141,18 @@ cdef class ExpBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, result))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_exp(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(EXP, self.array))
     cdef ExpBackward0 node
@@ -144,12 +162,16 @@ cdef TensorBase op_exp(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_exp(result, self)
     return result
 
 cdef TensorBase inplace_exp(TensorBase self):
     check_inplace("exp_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("exp_", self, op_exp(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("exp_", self, op_exp(self))
     cdef ExpBackward0 node = None
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
@@ -194,12 +216,13 @@ def exp(input, *, out=None):
     Gradients::
 
         input: grad * conj(result)
+        result: auto_element_wise
     """
     return give_out("exp", out, call_exp(input))
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:442
+# derivatives.yaml:445
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -221,6 +244,18 @@ cdef class Expm1Backward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_add_scalar(result, 1)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_expm1(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(EXPM1, self.array))
     cdef Expm1Backward0 node
@@ -230,12 +265,16 @@ cdef TensorBase op_expm1(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_expm1(result, self)
     return result
 
 cdef TensorBase inplace_expm1(TensorBase self):
     check_inplace("expm1_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("expm1_", self, op_expm1(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("expm1_", self, op_expm1(self))
     cdef Expm1Backward0 node = None
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
@@ -280,12 +319,13 @@ def expm1(input, *, out=None):
     Gradients::
 
         input: grad * conj(result + 1)
+        result: auto_element_wise
     """
     return give_out("expm1", out, call_expm1(input))
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:450
+# derivatives.yaml:453
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -307,6 +347,18 @@ cdef class LogBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_log(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_div_tensor_tensor(self_t, self))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_log(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOG, self.array))
     cdef LogBackward0 node
@@ -316,10 +368,15 @@ cdef TensorBase op_log(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_log(result, self)
     return result
 
 cdef TensorBase inplace_log(TensorBase self):
     check_inplace("log_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("log_", self, op_log(original_of(self)))
     cdef LogBackward0 node = None
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
@@ -363,12 +420,13 @@ def log(input, *, out=None):
     Gradients::
 
         input: grad / conj(self)
+        result: auto_element_wise
     """
     return give_out("log", out, call_log(input))
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:458
+# derivatives.yaml:461
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -390,6 +448,18 @@ cdef class Log1pBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_div_tensor_tensor(self_t, op_add_scalar(self, 1)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_log1p(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOG1P, self.array))
     cdef Log1pBackward0 node
@@ -399,10 +469,15 @@ cdef TensorBase op_log1p(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_log1p(result, self)
     return result
 
 cdef TensorBase inplace_log1p(TensorBase self):
     check_inplace("log1p_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("log1p_", self, op_log1p(original_of(self)))
     cdef Log1pBackward0 node = None
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
@@ -446,12 +521,13 @@ def log1p(input, *, out=None):
     Gradients::
 
         input: grad / conj(self + 1)
+        result: auto_element_wise
     """
     return give_out("log1p", out, call_log1p(input))
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:466
+# derivatives.yaml:469
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -473,6 +549,18 @@ cdef class SqrtBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_div_tensor_tensor(self_t, op_mul_scalar(result, 2)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sqrt(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(SQRT, self.array))
     cdef SqrtBackward0 node
@@ -482,12 +570,16 @@ cdef TensorBase op_sqrt(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_sqrt(result, self)
     return result
 
 cdef TensorBase inplace_sqrt(TensorBase self):
     check_inplace("sqrt_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("sqrt_", self, op_sqrt(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("sqrt_", self, op_sqrt(self))
     cdef SqrtBackward0 node = None
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
@@ -532,12 +624,13 @@ def sqrt(input, *, out=None):
     Gradients::
 
         input: grad / (2 * conj(result))
+        result: auto_element_wise
     """
     return give_out("sqrt", out, call_sqrt(input))
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:474
+# derivatives.yaml:477
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -559,13 +652,27 @@ cdef class RsqrtBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_rsqrt(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase rsqrt_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_div_scalar_tensor(1, op_sqrt(self))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_rsqrt(TensorBase self):
     cdef PyObject *operands[1]
@@ -580,12 +687,16 @@ cdef TensorBase op_rsqrt(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_rsqrt(result, self)
     return result
 
 cdef TensorBase inplace_rsqrt(TensorBase self):
     check_inplace("rsqrt_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("rsqrt_", self, op_rsqrt(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("rsqrt_", self, op_rsqrt(self))
     cdef RsqrtBackward0 node = None
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
@@ -633,12 +744,13 @@ def rsqrt(input, *, out=None):
     Gradients::
 
         input: -0.5 * grad * conj(result * result * result)
+        result: auto_element_wise
     """
     return give_out("rsqrt", out, call_rsqrt(input))
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:483
+# derivatives.yaml:486
 
 cdef TensorBase op_erf(TensorBase self):
     return op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
@@ -646,7 +758,7 @@ cdef TensorBase op_erf(TensorBase self):
 cdef TensorBase inplace_erf(TensorBase self):
     check_inplace("erf_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return op_copy__tensor(self, fitting("erf_", self, op_erf_loop(original) if fits_loop(original) else op_erf_any(original)))
+    return copy_into("erf_", self, op_erf_loop(original) if fits_loop(original) else op_erf_any(original))
 
 cdef object call_erf(object self):
     self = check_tensor(self, "erf", "input", 1)
@@ -682,7 +794,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:492
+# derivatives.yaml:495
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -704,13 +816,27 @@ cdef class ErfLoopBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_erf_loop(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase erf_loop_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_erf(self)
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_erf_loop(TensorBase self):
     cdef PyObject *operands[1]
@@ -725,6 +851,8 @@ cdef TensorBase op_erf_loop(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_erf_loop(result, self)
     return result
 
 cdef object call_erf_loop(object self):
@@ -755,12 +883,13 @@ def erf_loop(input):
     Gradients::
 
         input: grad * (1.1283791670955126 * exp(-self * self))
+        result: auto_element_wise
     """
     return call_erf_loop(input)
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:502
+# derivatives.yaml:505
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -780,6 +909,18 @@ cdef class ErfAnyBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_erf_any(TensorBase self):
     cdef TensorBase result = wrap(pointwise.erf_of(array_of(self)))
     cdef ErfAnyBackward0 node
@@ -789,6 +930,8 @@ cdef TensorBase op_erf_any(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_erf_any(result, self)
     return result
 
 cdef object call_erf_any(object self):
@@ -819,5 +962,6 @@ def erf_any(input):
     Gradients::
 
         input: grad * (1.1283791670955126 * exp(-self * self))
+        result: auto_element_wise
     """
     return call_erf_any(input)

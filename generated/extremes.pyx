@@ -2,6 +2,7 @@
 """The extremes family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -88,7 +97,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:971
+# derivatives.yaml:975
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -124,6 +133,22 @@ cdef class AmaxBackward0(Node):
     def _saved_keepdim(self):
         return value_of(self, 1)
 
+cdef int tangents_amax(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: amax_backward(grad, self, result, dim, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.amax_of(array_of(self), dim, keepdim))
     cdef AmaxBackward0 node
@@ -136,6 +161,8 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
         set_value(node, 1, keepdim)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_amax(result, self, dim, keepdim)
     return result
 
 cdef object call_amax(object self, object dim, object keepdim):
@@ -178,6 +205,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
     Gradients::
 
         input: amax_backward(grad, self, result, dim, keepdim)
+        result: transposed
     """
     if axis is not None:
         dim = axis
@@ -187,7 +215,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:983
+# derivatives.yaml:987
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -223,6 +251,22 @@ cdef class AminBackward0(Node):
     def _saved_keepdim(self):
         return value_of(self, 1)
 
+cdef int tangents_amin(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: amax_backward(grad, self, result, dim, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.amin_of(array_of(self), dim, keepdim))
     cdef AminBackward0 node
@@ -235,6 +279,8 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
         set_value(node, 1, keepdim)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_amin(result, self, dim, keepdim)
     return result
 
 cdef object call_amin(object self, object dim, object keepdim):
@@ -277,6 +323,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
     Gradients::
 
         input: amax_backward(grad, self, result, dim, keepdim)
+        result: transposed
     """
     if axis is not None:
         dim = axis
@@ -286,7 +333,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:995
+# derivatives.yaml:999
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -311,6 +358,22 @@ cdef class MaxBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_max(TensorBase result, TensorBase self) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: amax_backward(grad, self, result, (), False)
+            if self_t is not None:
+                walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_max(TensorBase self):
     cdef TensorBase result = wrap(reductions.amax_of(array_of(self), (), False))
     cdef MaxBackward0 node
@@ -321,11 +384,13 @@ cdef TensorBase op_max(TensorBase self):
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_max(result, self)
     return result
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1004
+# derivatives.yaml:1008
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -361,6 +426,22 @@ cdef class MaxBackward1(Node):
     def _saved_keepdim(self):
         return value_of(self, 2)
 
+cdef int tangents_max_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad_values
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad_values = stand_in(walk, values)
+            # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
+            walk.give_transposed((values,), (grad_values,))
+    finally:
+        walk.end()
+    return 0
+
 cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
     cdef TensorBase values, indices
     values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
@@ -376,11 +457,13 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         set_value(node, 2, keepdim)
         set_history_list([values, None], node)
         save_output(node, 0, indices)
+    if has_tangent_1(self):
+        tangents_max_dim(values, indices, self, dim, keepdim)
     return (values, indices)
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1015
+# derivatives.yaml:1019
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     return op_maximum_tensor(self, other)
@@ -459,13 +542,14 @@ def max(*args, **kwargs):
     Gradients::
 
         input: amax_backward(grad, self, result, (), False)
+        result: transposed
         input: selection_backward(grad_values, indices, self.shape, dim, keepdim)
     """
     return bind_max(args, kwargs)
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1023
+# derivatives.yaml:1027
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -490,6 +574,22 @@ cdef class MinBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_min(TensorBase result, TensorBase self) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: amax_backward(grad, self, result, (), False)
+            if self_t is not None:
+                walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_min(TensorBase self):
     cdef TensorBase result = wrap(reductions.amin_of(array_of(self), (), False))
     cdef MinBackward0 node
@@ -500,11 +600,13 @@ cdef TensorBase op_min(TensorBase self):
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_min(result, self)
     return result
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1032
+# derivatives.yaml:1036
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -540,6 +642,22 @@ cdef class MinBackward1(Node):
     def _saved_keepdim(self):
         return value_of(self, 2)
 
+cdef int tangents_min_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad_values
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad_values = stand_in(walk, values)
+            # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
+            walk.give_transposed((values,), (grad_values,))
+    finally:
+        walk.end()
+    return 0
+
 cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
     cdef TensorBase values, indices
     values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
@@ -555,11 +673,13 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         set_value(node, 2, keepdim)
         set_history_list([values, None], node)
         save_output(node, 0, indices)
+    if has_tangent_1(self):
+        tangents_min_dim(values, indices, self, dim, keepdim)
     return (values, indices)
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1043
+# derivatives.yaml:1047
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     return op_minimum_tensor(self, other)
@@ -638,13 +758,14 @@ def min(*args, **kwargs):
     Gradients::
 
         input: amax_backward(grad, self, result, (), False)
+        result: transposed
         input: selection_backward(grad_values, indices, self.shape, dim, keepdim)
     """
     return bind_min(args, kwargs)
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1051
+# derivatives.yaml:1055
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmax_of(array_of(self), dim, keepdim))
@@ -691,7 +812,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1061
+# derivatives.yaml:1065
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmin_of(array_of(self), dim, keepdim))
@@ -738,7 +859,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1071
+# derivatives.yaml:1075
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.all_of(array_of(self), dim, keepdim))
@@ -784,7 +905,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1081
+# derivatives.yaml:1085
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.any_of(array_of(self), dim, keepdim))

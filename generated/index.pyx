@@ -2,6 +2,7 @@
 """The index family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -95,7 +104,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1396
+# derivatives.yaml:1406
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -120,6 +129,18 @@ cdef class BasicIndexBackward0(Node):
     def _saved_index(self):
         return value_of(self, 1)
 
+cdef int tangents_basic_index(TensorBase result, TensorBase self, object index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_basic_index(self_t, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), index))
     cdef BasicIndexBackward0 node
@@ -130,6 +151,8 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
         set_value(node, 0, shape_of(self))
         set_value(node, 1, index)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_basic_index(result, self, index)
     return result
 
 cdef object call_basic_index(object self, object index):
@@ -161,12 +184,13 @@ def basic_index(input, index):
     Gradients::
 
         input: basic_index_backward(grad, self.shape, index)
+        result: auto_linear
     """
     return call_basic_index(input, index)
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1406
+# derivatives.yaml:1416
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -186,6 +210,18 @@ cdef class BasicIndexBackwardBackward0(Node):
     def _saved_index(self):
         return value_of(self, 0)
 
+cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_basic_index_backward(self_t, shape, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index):
     cdef TensorBase result = wrap(indexing.basic_index_backward_of(array_of(self), shape, index))
     cdef BasicIndexBackwardBackward0 node
@@ -195,6 +231,8 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
         collect_edge(node, 0, self)
         set_value(node, 0, index)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_basic_index_backward(result, self, shape, index)
     return result
 
 cdef object call_basic_index_backward(object self, object shape, object index):
@@ -227,12 +265,13 @@ def basic_index_backward(input, shape, index):
     Gradients::
 
         input: basic_index(grad, index)
+        result: auto_linear
     """
     return call_basic_index_backward(input, shape, index)
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1415
+# derivatives.yaml:1425
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -257,6 +296,18 @@ cdef class IndexBackward0(Node):
     def _saved_index(self):
         return value_of(self, 1)
 
+cdef int tangents_index(TensorBase result, TensorBase self, object index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_index(self_t, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_index(TensorBase self, object index):
     cdef TensorBase result = wrap(indexing.index_of(array_of(self), index))
     cdef IndexBackward0 node
@@ -267,6 +318,8 @@ cdef TensorBase op_index(TensorBase self, object index):
         set_value(node, 0, shape_of(self))
         set_value(node, 1, index)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_index(result, self, index)
     return result
 
 cdef object call_index(object self, object index):
@@ -297,12 +350,13 @@ def index(input, index):
     Gradients::
 
         input: index_backward(grad, self.shape, index)
+        result: auto_linear
     """
     return call_index(input, index)
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1426
+# derivatives.yaml:1436
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -322,6 +376,18 @@ cdef class IndexBackwardBackward0(Node):
     def _saved_index(self):
         return value_of(self, 0)
 
+cdef int tangents_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_index_backward(self_t, shape, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     cdef TensorBase result = wrap(indexing.index_backward_of(array_of(self), shape, index))
     cdef IndexBackwardBackward0 node
@@ -331,6 +397,8 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
         collect_edge(node, 0, self)
         set_value(node, 0, index)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_index_backward(result, self, shape, index)
     return result
 
 cdef object call_index_backward(object self, object shape, object index):
@@ -363,12 +431,13 @@ def index_backward(input, shape, index):
     Gradients::
 
         input: index(grad, index)
+        result: auto_linear
     """
     return call_index_backward(input, shape, index)
 
 
 # ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1435
+# derivatives.yaml:1445
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -396,6 +465,21 @@ cdef class IndexPutBackward0(Node):
     def _saved_accumulate(self):
         return value_of(self, 1)
 
+cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object index, TensorBase values, bint accumulate) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t, values_t
+    cdef LevelWalk walk = walk_levels((self, values))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            values_t = walk.tangent(values)
+            self_t = walk.or_zeros(self_t, self)
+            values_t = walk.or_zeros(values_t, values)
+            walk.give(result, op_index_put_tensor(self_t, index, values_t, accumulate))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
     cdef TensorBase result = wrap(indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
     cdef IndexPutBackward0 node
@@ -408,10 +492,15 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase va
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         set_history(result, node)
+    if has_tangent_2(self, values):
+        tangents_index_put_tensor(result, self, index, values, accumulate)
     return result
 
 cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
     check_inplace("index_put_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, values):
+        return copy_into("index_put_", self, op_index_put_tensor(self, index, values, accumulate))
     cdef IndexPutBackward0 node = None
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
@@ -448,6 +537,18 @@ cdef class IndexPutScalarBackward0(Node):
     def _saved_accumulate(self):
         return value_of(self, 1)
 
+cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object index, object values, bint accumulate) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_index_put_scalar(self_t, index, 0, accumulate))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
     cdef TensorBase result = wrap(indexing.index_put_of(array_of(self), index, values, accumulate))
     cdef IndexPutScalarBackward0 node
@@ -458,10 +559,15 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values
         set_value(node, 0, index)
         set_value(node, 1, accumulate)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_index_put_scalar(result, self, index, values, accumulate)
     return result
 
 cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
     check_inplace("index_put_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("index_put_", self, op_index_put_scalar(self, index, values, accumulate))
     cdef IndexPutScalarBackward0 node = None
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
@@ -518,12 +624,13 @@ def index_put(input, index, values, accumulate=False):
 
         input: grad if accumulate else index_put(grad, index, 0)
         values: index(grad, index)
+        result: auto_linear
     """
     return call_index_put(input, index, values, accumulate)
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1447
+# derivatives.yaml:1457
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -553,6 +660,18 @@ cdef class SelectBackward0(Node):
     def _saved_index(self):
         return value_of(self, 2)
 
+cdef int tangents_select(TensorBase result, TensorBase self, object dim, object index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_select(self_t, dim, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_select(TensorBase self, object dim, object index):
     cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
     cdef SelectBackward0 node
@@ -564,6 +683,8 @@ cdef TensorBase op_select(TensorBase self, object dim, object index):
         set_value(node, 1, dim)
         set_value(node, 2, index)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_select(result, self, dim, index)
     return result
 
 cdef object call_select(object self, object dim, object index):
@@ -599,12 +720,13 @@ def select(input, dim, index):
     Gradients::
 
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
+        result: auto_linear
     """
     return call_select(input, dim, index)
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1456
+# derivatives.yaml:1466
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
@@ -639,6 +761,18 @@ cdef class NarrowBackward0(Node):
     def _saved_length(self):
         return value_of(self, 3)
 
+cdef int tangents_narrow(TensorBase result, TensorBase self, object dim, object start, object length) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_narrow(self_t, dim, start, length))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length):
     cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
     cdef NarrowBackward0 node
@@ -651,6 +785,8 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
         set_value(node, 2, start)
         set_value(node, 3, length)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_narrow(result, self, dim, start, length)
     return result
 
 cdef object call_narrow(object self, object dim, object start, object length):
@@ -688,12 +824,13 @@ def narrow(input, dim, start, length):
     Gradients::
 
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
+        result: auto_linear
     """
     return call_narrow(input, dim, start, length)
 
 
 # ---- gather(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1465
+# derivatives.yaml:1475
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -724,6 +861,18 @@ cdef class GatherBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 1)
 
+cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_gather(self_t, dim, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
     cdef TensorBase result = wrap(indexing.gather_of(array_of(self), dim, array_of(index)))
     cdef GatherBackward0 node
@@ -735,6 +884,8 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_gather(result, self, dim, index)
     return result
 
 cdef object call_gather(object self, object dim, object index):
@@ -773,12 +924,13 @@ def gather(input, dim, index, *, out=None):
     Gradients::
 
         input: gather_backward(grad, self.shape, dim, index)
+        result: auto_linear
     """
     return give_out("gather", out, call_gather(input, dim, index))
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1476
+# derivatives.yaml:1486
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -813,6 +965,21 @@ cdef class ScatterBackward0(Node):
     def _saved_src_shape(self):
         return value_of(self, 1)
 
+cdef int tangents_scatter_tensor(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t, src_t
+    cdef LevelWalk walk = walk_levels((self, src))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            src_t = walk.tangent(src)
+            self_t = walk.or_zeros(self_t, self)
+            src_t = walk.or_zeros(src_t, src)
+            walk.give(result, op_scatter_tensor(self_t, dim, index, src_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     cdef TensorBase result = wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterBackward0 node
@@ -826,10 +993,15 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
         if node.edges[1].node != NULL:
             set_value(node, 1, shape_of(src))
         set_history(result, node)
+    if has_tangent_2(self, src):
+        tangents_scatter_tensor(result, self, dim, index, src)
     return result
 
 cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, src):
+        return copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src))
     cdef ScatterBackward0 node = None
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
@@ -868,6 +1040,18 @@ cdef class ScatterScalarBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_scatter_scalar(TensorBase result, TensorBase self, object dim, TensorBase index, object src) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_scatter_scalar(self_t, dim, index, 0))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     cdef TensorBase result = wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
     cdef ScatterScalarBackward0 node
@@ -878,10 +1062,15 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
         save_input(node, 0, index)
         set_value(node, 0, dim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_scatter_scalar(result, self, dim, index, src)
     return result
 
 cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     check_inplace("scatter_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src))
     cdef ScatterScalarBackward0 node = None
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
@@ -943,12 +1132,13 @@ def scatter(input, dim, index, src, *, out=None):
 
         input: grad.scatter(dim, index, 0)
         src: scatter_backward_src(grad, dim, index, src.shape)
+        result: auto_linear
     """
     return give_out("scatter", out, call_scatter(input, dim, index, src))
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1489
+# derivatives.yaml:1499
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -981,6 +1171,21 @@ cdef class ScatterAddBackward0(Node):
     def _saved_src_shape(self):
         return value_of(self, 1)
 
+cdef int tangents_scatter_add(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t, src_t
+    cdef LevelWalk walk = walk_levels((self, src))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            src_t = walk.tangent(src)
+            self_t = walk.or_zeros(self_t, self)
+            src_t = walk.or_zeros(src_t, src)
+            walk.give(result, op_scatter_add(self_t, dim, index, src_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     cdef TensorBase result = wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterAddBackward0 node
@@ -994,10 +1199,15 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
             set_value(node, 0, dim)
             set_value(node, 1, shape_of(src))
         set_history(result, node)
+    if has_tangent_2(self, src):
+        tangents_scatter_add(result, self, dim, index, src)
     return result
 
 cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_add_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, src):
+        return copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src))
     cdef ScatterAddBackward0 node = None
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
@@ -1058,12 +1268,13 @@ def scatter_add(input, dim, index, src, *, out=None):
 
         input: grad
         src: scatter_backward_src(grad, dim, index, src.shape)
+        result: auto_linear
     """
     return give_out("scatter_add", out, call_scatter_add(input, dim, index, src))
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1501
+# derivatives.yaml:1511
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1094,6 +1305,18 @@ cdef class IndexSelectBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 1)
 
+cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_index_select(self_t, dim, index))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
     cdef TensorBase result = wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
     cdef IndexSelectBackward0 node
@@ -1105,6 +1328,8 @@ cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_index_select(result, self, dim, index)
     return result
 
 cdef object call_index_select(object self, object dim, object index):
@@ -1143,12 +1368,13 @@ def index_select(input, dim, index, *, out=None):
     Gradients::
 
         input: index_select_backward(grad, self.shape, dim, index)
+        result: auto_linear
     """
     return give_out("index_select", out, call_index_select(input, dim, index))
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1512
+# derivatives.yaml:1522
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -1181,6 +1407,21 @@ cdef class IndexAddBackward0(Node):
     def _saved_alpha(self):
         return value_of(self, 1)
 
+cdef int tangents_index_add(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase source, object alpha) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t, source_t
+    cdef LevelWalk walk = walk_levels((self, source))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            source_t = walk.tangent(source)
+            self_t = walk.or_zeros(self_t, self)
+            source_t = walk.or_zeros(source_t, source)
+            walk.give(result, op_index_add(self_t, dim, index, source_t, alpha))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     cdef TensorBase result = wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
     cdef IndexAddBackward0 node
@@ -1194,10 +1435,15 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
             set_value(node, 0, dim)
             set_value(node, 1, alpha)
         set_history(result, node)
+    if has_tangent_2(self, source):
+        tangents_index_add(result, self, dim, index, source, alpha)
     return result
 
 cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     check_inplace("index_add_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, source):
+        return copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha))
     cdef IndexAddBackward0 node = None
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
@@ -1261,12 +1507,13 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
         input: grad
         source: grad.index_select(dim, index) * conj(alpha)
+        result: auto_linear
     """
     return give_out("index_add", out, call_index_add(input, dim, index, source, alpha))
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1524
+# derivatives.yaml:1534
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1289,6 +1536,21 @@ cdef class MaskedFillBackward0(Node):
     def _saved_mask(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorBase mask, TensorBase value) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t, value_t
+    cdef LevelWalk walk = walk_levels((self, value))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            value_t = walk.tangent(value)
+            self_t = walk.or_zeros(self_t, self)
+            value_t = walk.or_zeros(value_t, value)
+            walk.give(result, op_masked_fill_tensor(self_t, mask, value_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     cdef TensorBase result = wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     cdef MaskedFillBackward0 node
@@ -1299,10 +1561,15 @@ cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBa
         collect_edge(node, 1, value)
         save_input(node, 0, mask)
         set_history(result, node)
+    if has_tangent_2(self, value):
+        tangents_masked_fill_tensor(result, self, mask, value)
     return result
 
 cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     check_inplace("masked_fill_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, value):
+        return copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value))
     cdef MaskedFillBackward0 node = None
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
@@ -1332,6 +1599,18 @@ cdef class MaskedFillScalarBackward0(Node):
     def _saved_mask(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorBase mask, object value) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_masked_fill_scalar(self_t, mask, 0))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     cdef TensorBase result = wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
     cdef MaskedFillScalarBackward0 node
@@ -1341,10 +1620,15 @@ cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object v
         collect_edge(node, 0, self)
         save_input(node, 0, mask)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_masked_fill_scalar(result, self, mask, value)
     return result
 
 cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     check_inplace("masked_fill_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value))
     cdef MaskedFillScalarBackward0 node = None
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
@@ -1399,12 +1683,13 @@ def masked_fill(input, mask, value):
 
         input: masked_fill(grad, mask, 0)
         value: where(mask, grad, 0)
+        result: auto_linear
     """
     return call_masked_fill(input, mask, value)
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1537
+# derivatives.yaml:1547
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1430,6 +1715,18 @@ cdef class MaskedSelectBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase mask) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_masked_select(self_t, mask))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     cdef TensorBase result = wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
     cdef MaskedSelectBackward0 node
@@ -1440,6 +1737,8 @@ cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
         save_input(node, 0, mask)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_masked_select(result, self, mask)
     return result
 
 cdef object call_masked_select(object self, object mask):
@@ -1473,12 +1772,13 @@ def masked_select(input, mask):
     Gradients::
 
         input: masked_select_backward(grad, self.shape, mask)
+        result: auto_linear
     """
     return call_masked_select(input, mask)
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1547
+# derivatives.yaml:1557
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1498,6 +1798,18 @@ cdef class GeometrySliceBackward0(Node):
     def _saved_geometry(self):
         return value_of(self, 0)
 
+cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geometry) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_geometry_slice(self_t, geometry))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     cdef TensorBase result = wrap(indexing.geometry_slice_of(array_of(self), geometry))
     cdef GeometrySliceBackward0 node
@@ -1507,6 +1819,8 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
         collect_edge(node, 0, self)
         set_value(node, 0, geometry)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_geometry_slice(result, self, geometry)
     return result
 
 cdef object call_geometry_slice(object self, object geometry):
@@ -1537,12 +1851,13 @@ def geometry_slice(input, geometry):
     Gradients::
 
         input: geometry_scatter(grad, geometry)
+        result: auto_linear
     """
     return call_geometry_slice(input, geometry)
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1557
+# derivatives.yaml:1567
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""
@@ -1562,6 +1877,18 @@ cdef class GeometryScatterBackward0(Node):
     def _saved_geometry(self):
         return value_of(self, 0)
 
+cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object geometry) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_geometry_scatter(self_t, geometry))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     cdef TensorBase result = wrap(indexing.geometry_scatter_of(array_of(self), geometry))
     cdef GeometryScatterBackward0 node
@@ -1571,6 +1898,8 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
         collect_edge(node, 0, self)
         set_value(node, 0, geometry)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_geometry_scatter(result, self, geometry)
     return result
 
 cdef object call_geometry_scatter(object self, object geometry):
@@ -1601,5 +1930,6 @@ def geometry_scatter(input, geometry):
     Gradients::
 
         input: geometry_slice(grad, geometry)
+        result: auto_linear
     """
     return call_geometry_scatter(input, geometry)

@@ -2,6 +2,7 @@
 """The linalg family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -97,7 +106,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1572
+# derivatives.yaml:1582
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -147,6 +156,24 @@ cdef class MatmulBackward0(Node):
     def _saved_other_shape(self):
         return value_of(self, 3)
 
+cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_matmul(self_t, other)
+            if other_t is not None:
+                result_t = plus(result_t, op_matmul(self, other_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_matmul(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap(linalg.matmul_of(array_of(self), array_of(other)))
     cdef MatmulBackward0 node
@@ -164,6 +191,8 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
         set_value(node, 0, ndim_of(self))
         set_value(node, 2, ndim_of(other))
         set_history(result, node)
+    if has_tangent_2(self, other):
+        tangents_matmul(result, self, other)
     return result
 
 cdef object call_matmul(object self, object other):
@@ -200,12 +229,13 @@ def matmul(input, other, *, out=None):
 
         input: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)
         other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
+        result: auto_linear_in_each
     """
     return give_out("matmul", out, call_matmul(input, other))
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1595
+# derivatives.yaml:1605
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -232,6 +262,24 @@ cdef class MmBackward0(Node):
     def _saved_mat2(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, mat2_t, result_t
+    cdef LevelWalk walk = walk_levels((self, mat2))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            mat2_t = walk.tangent(mat2)
+            result_t = None
+            if self_t is not None:
+                result_t = op_mm(self_t, mat2)
+            if mat2_t is not None:
+                result_t = plus(result_t, op_mm(self, mat2_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
     cdef TensorBase result = wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef MmBackward0 node
@@ -245,6 +293,8 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
         if node.edges[0].node != NULL:
             save_input(node, 1, mat2)
         set_history(result, node)
+    if has_tangent_2(self, mat2):
+        tangents_mm(result, self, mat2)
     return result
 
 cdef object call_mm(object self, object mat2):
@@ -281,12 +331,13 @@ def mm(input, mat2, *, out=None):
 
         input: mm(grad, mT(conj(mat2)))
         mat2: mm(mT(conj(self)), grad)
+        result: auto_linear_in_each
     """
     return give_out("mm", out, call_mm(input, mat2))
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1605
+# derivatives.yaml:1615
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -313,6 +364,24 @@ cdef class MatmulOfTransposeBackward0(Node):
     def _saved_mat2(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, TensorBase mat2) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, mat2_t, result_t
+    cdef LevelWalk walk = walk_levels((self, mat2))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            mat2_t = walk.tangent(mat2)
+            result_t = None
+            if self_t is not None:
+                result_t = op_matmul_of_transpose(self_t, mat2)
+            if mat2_t is not None:
+                result_t = plus(result_t, op_matmul_of_transpose(self, mat2_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
     cdef TensorBase result = wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
     cdef MatmulOfTransposeBackward0 node
@@ -326,6 +395,8 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
         if node.edges[0].node != NULL:
             save_input(node, 1, mat2)
         set_history(result, node)
+    if has_tangent_2(self, mat2):
+        tangents_matmul_of_transpose(result, self, mat2)
     return result
 
 cdef object call_matmul_of_transpose(object self, object mat2):
@@ -360,12 +431,13 @@ def matmul_of_transpose(input, mat2):
 
         input: matmul(conj(mat2), mT(grad))
         mat2: matmul(conj(self), grad)
+        result: auto_linear_in_each
     """
     return call_matmul_of_transpose(input, mat2)
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1615
+# derivatives.yaml:1625
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -392,6 +464,24 @@ cdef class BmmBackward0(Node):
     def _saved_mat2(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, mat2_t, result_t
+    cdef LevelWalk walk = walk_levels((self, mat2))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            mat2_t = walk.tangent(mat2)
+            result_t = None
+            if self_t is not None:
+                result_t = op_bmm(self_t, mat2)
+            if mat2_t is not None:
+                result_t = plus(result_t, op_bmm(self, mat2_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
     cdef TensorBase result = wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
     cdef BmmBackward0 node
@@ -405,6 +495,8 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
         if node.edges[0].node != NULL:
             save_input(node, 1, mat2)
         set_history(result, node)
+    if has_tangent_2(self, mat2):
+        tangents_bmm(result, self, mat2)
     return result
 
 cdef object call_bmm(object self, object mat2):
@@ -441,12 +533,13 @@ def bmm(input, mat2, *, out=None):
 
         input: bmm(grad, mT(conj(mat2)))
         mat2: bmm(mT(conj(self)), grad)
+        result: auto_linear_in_each
     """
     return give_out("bmm", out, call_bmm(input, mat2))
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1625
+# derivatives.yaml:1635
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -473,6 +566,24 @@ cdef class MvBackward0(Node):
     def _saved_vec(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, vec_t, result_t
+    cdef LevelWalk walk = walk_levels((self, vec))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            vec_t = walk.tangent(vec)
+            result_t = None
+            if self_t is not None:
+                result_t = op_mv(self_t, vec)
+            if vec_t is not None:
+                result_t = plus(result_t, op_mv(self, vec_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mv(TensorBase self, TensorBase vec):
     cdef TensorBase result = wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef MvBackward0 node
@@ -486,6 +597,8 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
         if node.edges[0].node != NULL:
             save_input(node, 1, vec)
         set_history(result, node)
+    if has_tangent_2(self, vec):
+        tangents_mv(result, self, vec)
     return result
 
 cdef object call_mv(object self, object vec):
@@ -522,12 +635,13 @@ def mv(input, vec, *, out=None):
 
         input: outer(grad, conj(vec))
         vec: mv(mT(conj(self)), grad)
+        result: auto_linear_in_each
     """
     return give_out("mv", out, call_mv(input, vec))
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1635
+# derivatives.yaml:1645
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -554,6 +668,24 @@ cdef class DotBackward0(Node):
     def _saved_tensor(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, tensor_t, result_t
+    cdef LevelWalk walk = walk_levels((self, tensor))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            tensor_t = walk.tangent(tensor)
+            result_t = None
+            if self_t is not None:
+                result_t = op_dot(self_t, tensor)
+            if tensor_t is not None:
+                result_t = plus(result_t, op_dot(self, tensor_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
     cdef TensorBase result = wrap(linalg.dot_of(array_of(self), array_of(tensor)))
     cdef DotBackward0 node
@@ -567,6 +699,8 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
         if node.edges[0].node != NULL:
             save_input(node, 1, tensor)
         set_history(result, node)
+    if has_tangent_2(self, tensor):
+        tangents_dot(result, self, tensor)
     return result
 
 cdef object call_dot(object self, object tensor):
@@ -603,12 +737,13 @@ def dot(input, tensor, *, out=None):
 
         input: grad * conj(tensor)
         tensor: grad * conj(self)
+        result: auto_linear_in_each
     """
     return give_out("dot", out, call_dot(input, tensor))
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1645
+# derivatives.yaml:1655
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -635,6 +770,24 @@ cdef class OuterBackward0(Node):
     def _saved_vec2(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) except -1:
+    """Forward mode: auto_linear_in_each."""
+    cdef TensorBase self_t, vec2_t, result_t
+    cdef LevelWalk walk = walk_levels((self, vec2))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            vec2_t = walk.tangent(vec2)
+            result_t = None
+            if self_t is not None:
+                result_t = op_outer(self_t, vec2)
+            if vec2_t is not None:
+                result_t = plus(result_t, op_outer(self, vec2_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
     cdef TensorBase result = wrap(linalg.outer_of(array_of(self), array_of(vec2)))
     cdef OuterBackward0 node
@@ -648,6 +801,8 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
         if node.edges[0].node != NULL:
             save_input(node, 1, vec2)
         set_history(result, node)
+    if has_tangent_2(self, vec2):
+        tangents_outer(result, self, vec2)
     return result
 
 cdef object call_outer(object self, object vec2):
@@ -684,6 +839,7 @@ def outer(input, vec2, *, out=None):
 
         input: mv(grad, to(conj(vec2), grad.dtype))
         vec2: mv(mT(grad), to(conj(self), grad.dtype))
+        result: auto_linear_in_each
     """
     return give_out("outer", out, call_outer(input, vec2))
 
@@ -691,7 +847,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1656
+# derivatives.yaml:1666
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -727,6 +883,27 @@ cdef class LinearBackward0(Node):
     def _saved_weight_ndim(self):
         return value_of(self, 0)
 
+cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, TensorBase bias) except -1:
+    """Forward mode: linear(self_t, weight) + linear(self, weight_t) + bias_t."""
+    cdef TensorBase self_t, weight_t, bias_t, result_t
+    cdef LevelWalk walk = walk_levels((self, weight, bias))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            weight_t = walk.tangent(weight)
+            bias_t = walk.tangent(bias)
+            result_t = None
+            if self_t is not None:
+                result_t = op_linear(self_t, weight, None)
+            if weight_t is not None:
+                result_t = plus(result_t, op_linear(self, weight_t, None))
+            if bias_t is not None:
+                result_t = plus(result_t, bias_t)
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     cdef TensorBase result = wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
     cdef LinearBackward0 node
@@ -743,6 +920,8 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
         if node.edges[0].node != NULL or node.edges[1].node != NULL:
             set_value(node, 0, ndim_of(weight))
         set_history(result, node)
+    if has_tangent_3(self, weight, bias):
+        tangents_linear(result, self, weight, bias)
     return result
 
 cdef object call_linear(object self, object weight, object bias):
@@ -780,12 +959,13 @@ def linear(input, weight, bias=None):
         input: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
         weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
         bias: grad
+        result: linear(self_t, weight) + linear(self, weight_t) + bias_t
     """
     return call_linear(input, weight, bias)
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1672
+# derivatives.yaml:1683
 
 cdef TensorBase op_einsum(object equation, list operands):
     return einsum_of_products(equation, operands)

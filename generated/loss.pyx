@@ -2,6 +2,7 @@
 """The loss family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -100,7 +109,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:1803
+# derivatives.yaml:1817
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -148,6 +157,26 @@ cdef class MseLossBackward0(Node):
     def _saved_reduction(self):
         return value_of(self, 2)
 
+cdef int tangents_mse_loss(TensorBase result, TensorBase self, TensorBase target, object reduction) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, target_t, grad
+    cdef LevelWalk walk = walk_levels((self, target))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            target_t = walk.tangent(target)
+            grad = stand_in(walk, result)
+            # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
+            if self_t is not None:
+                walk.transpose(self, self_t, op_mse_loss_backward(grad, self, target, mse_scale(reduction, shape_of(self), shape_of(target))))
+            # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
+            if target_t is not None:
+                walk.transpose(target, target_t, op_mse_loss_backward(grad, target, self, mse_scale(reduction, shape_of(self), shape_of(target))))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction):
     cdef TensorBase result = wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
     cdef MseLossBackward0 node
@@ -162,6 +191,8 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
         set_value(node, 1, shape_of(target))
         set_value(node, 2, reduction)
         set_history(result, node)
+    if has_tangent_2(self, target):
+        tangents_mse_loss(result, self, target, reduction)
     return result
 
 cdef object call_mse_loss(object self, object target, object reduction):
@@ -200,12 +231,13 @@ def mse_loss(input, target, reduction="mean"):
 
         input: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
         target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
+        result: transposed
     """
     return call_mse_loss(input, target, reduction)
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:1816
+# derivatives.yaml:1830
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -250,12 +282,35 @@ cdef class MseLossBackwardBackward0(Node):
     def _saved_scale(self):
         return value_of(self, 0)
 
+cdef int tangents_mse_loss_backward(TensorBase result, TensorBase self, TensorBase one, TensorBase other, object scale) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, one_t, other_t, result_t
+    cdef LevelWalk walk = walk_levels((self, one, other))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            one_t = walk.tangent(one)
+            other_t = walk.tangent(other)
+            result_t = None
+            if self_t is not None:
+                result_t = op_mul_tensor(self_t, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
+            if one_t is not None:
+                result_t = plus(result_t, op_mul_tensor(one_t, op_mul_scalar(self, scale)))
+            if other_t is not None:
+                result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_mul_scalar(self, scale)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, TensorBase other, object scale):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
     cdef PyObject *operands[3]
@@ -279,6 +334,8 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
             save_input(node, 2, other)
         set_value(node, 0, scale)
         set_history(result, node)
+    if has_tangent_3(self, one, other):
+        tangents_mse_loss_backward(result, self, one, other, scale)
     return result
 
 cdef object call_mse_loss_backward(object self, object one, object other, object scale):
@@ -321,12 +378,13 @@ def mse_loss_backward(input, one, other, scale):
         input: grad * (scale * (one - other))
         one: grad * (scale * self)
         other: -grad * (scale * self)
+        result: auto_element_wise
     """
     return call_mse_loss_backward(input, one, other, scale)
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:1828
+# derivatives.yaml:1842
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -378,6 +436,26 @@ cdef class NllLossBackward0(Node):
     def _saved_reduction(self):
         return value_of(self, 2)
 
+cdef int tangents_nll_loss(TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, weight_t, grad
+    cdef LevelWalk walk = walk_levels((self, weight))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            weight_t = walk.tangent(weight)
+            grad = stand_in(walk, result)
+            # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+            if self_t is not None:
+                walk.transpose(self, self_t, op_nll_loss_backward(grad, target, weight, shape_of(self), ignore_index, reduction))
+            # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
+            if weight_t is not None:
+                walk.transpose(weight, weight_t, nll_backward_weight(grad, self, target, weight, ignore_index, reduction))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction):
     cdef TensorBase result = wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
     cdef NllLossBackward0 node
@@ -395,6 +473,8 @@ cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weigh
         if node.edges[0].node != NULL:
             set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_2(self, weight):
+        tangents_nll_loss(result, self, target, weight, ignore_index, reduction)
     return result
 
 cdef object call_nll_loss(object self, object target, object weight, object ignore_index, object reduction):
@@ -437,12 +517,13 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
         input: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
         weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
+        result: transposed
     """
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
 
 # ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:1844
+# derivatives.yaml:1858
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
@@ -489,6 +570,26 @@ cdef class NllLossBackwardBackward0(Node):
     def _saved_reduction(self):
         return value_of(self, 1)
 
+cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, weight_t, grad
+    cdef LevelWalk walk = walk_levels((self, weight))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            weight_t = walk.tangent(weight)
+            grad = stand_in(walk, result)
+            # self: nll_loss(grad, target, weight, ignore_index, reduction)
+            if self_t is not None:
+                walk.transpose(self, self_t, op_nll_loss(grad, target, weight, ignore_index, reduction))
+            # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
+            if weight_t is not None:
+                walk.transpose(weight, weight_t, nll_backward_weight(self, grad, target, weight, ignore_index, reduction))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction):
     cdef TensorBase result = wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), shape, ignore_index, reduction))
     cdef NllLossBackwardBackward0 node
@@ -504,6 +605,8 @@ cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorB
         set_value(node, 0, ignore_index)
         set_value(node, 1, reduction)
         set_history(result, node)
+    if has_tangent_2(self, weight):
+        tangents_nll_loss_backward(result, self, target, weight, shape, ignore_index, reduction)
     return result
 
 cdef object call_nll_loss_backward(object self, object target, object weight, object shape, object ignore_index, object reduction):
@@ -548,12 +651,13 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 
         input: nll_loss(grad, target, weight, ignore_index, reduction)
         weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        result: transposed
     """
     return call_nll_loss_backward(input, target, weight, shape, ignore_index, reduction)
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:1858
+# derivatives.yaml:1872
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     return op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)

@@ -42,6 +42,7 @@ class OpRow(NamedTuple):
     entries: "tuple[str, ...]"  # C entries, one per variant
     inputs: "tuple[str, ...]"  # those that have a gradient
     gradients: "tuple[tuple[str, str], ...]"  # (inputs, formula)
+    tangent: str  # forward mode: the formula of the result's tangent, or the rule that was derived; "" for none
     outputs: "tuple[bool, ...]"  # which returns have a history
     samples: "tuple[dict[str, str], ...]"  # argument -> Python text
     operators: "tuple[tuple[str, str], ...]"  # ("__mul__", "binary")
@@ -82,6 +83,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_add_tensor", "op_add_scalar"),
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "grad")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -116,6 +118,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_add_alpha_tensor", "op_add_alpha_scalar"),
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "grad * conj(alpha)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)", "alpha": "2"},
@@ -149,6 +152,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sub_tensor_tensor", "op_sub_tensor_scalar", "op_sub_scalar_tensor"),
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "-grad")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -183,6 +187,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sub_alpha_tensor_tensor", "op_sub_alpha_tensor_scalar", "op_sub_alpha_scalar_tensor"),
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "-grad * conj(alpha)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)", "alpha": "2"},
@@ -216,6 +221,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mul_tensor", "op_mul_scalar"),
         inputs=("self", "other"),
         gradients=(("self", "grad * conj(other)"), ("other", "grad * conj(self)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -248,6 +254,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_neg",),
         inputs=("self",),
         gradients=(("self", "-grad"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -277,6 +284,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_positive",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -307,6 +315,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_abs",),
         inputs=("self",),
         gradients=(("self", "real(grad) * sgn(self)"),),
+        tangent="real(conj(self_t) * sgn(self))",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -326,7 +335,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="arithmetic",
-        line=224,
+        line=225,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -336,6 +345,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sign",),
         inputs=("self",),
         gradients=(("self", "zeros_like(grad)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -355,7 +365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="arithmetic",
-        line=233,
+        line=234,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -365,6 +375,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sgn",),
         inputs=("self",),
         gradients=(("self", "sgn_backward(grad, self, result)"),),
+        tangent="sgn_backward(self_t, self, result)",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -385,7 +396,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="arithmetic",
-        line=243,
+        line=245,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -395,6 +406,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_square",),
         inputs=("self",),
         gradients=(("self", "grad * (2 * conj(self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -415,7 +427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="arithmetic",
-        line=252,
+        line=254,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -425,6 +437,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_reciprocal",),
         inputs=("self",),
         gradients=(("self", "-grad * conj(result * result)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -445,7 +458,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="arithmetic",
-        line=261,
+        line=263,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -455,6 +468,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_conj",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -475,7 +489,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="arithmetic",
-        line=268,
+        line=270,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -485,6 +499,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_conj_physical",),
         inputs=("self",),
         gradients=(("self", "conj_physical(grad)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -504,7 +519,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=279,
+        line=281,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -515,6 +530,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_div_tensor_tensor", "op_div_tensor_scalar", "op_div_scalar_tensor"),
         inputs=("self", "other"),
         gradients=(("self", "grad / conj(other)"), ("other", "-grad * conj(self / other / other)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "nonzero(3, 4)"},
@@ -537,7 +553,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=293,
+        line=295,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -549,6 +565,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_div_mode_tensor_tensor", "op_div_mode_tensor_scalar", "op_div_mode_scalar_tensor"),
         inputs=("self", "other"),
         gradients=(("self", "div_backward_self(grad, other, rounding_mode)"), ("other", "div_backward_other(grad, self, other, rounding_mode)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=1.1, high=1.9)", "other": "real(3, 4, low=0.4, high=0.45)", "rounding_mode": "None"},
@@ -573,7 +590,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=309,
+        line=312,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -584,6 +601,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_floor_divide_tensor_tensor", "op_floor_divide_tensor_scalar", "op_floor_divide_scalar_tensor"),
         inputs=("self", "other"),
         gradients=(("self", "zeros_like(grad)"), ("other", "zeros_like(grad)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)"},
@@ -607,7 +625,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=324,
+        line=327,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -618,6 +636,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_remainder_tensor_tensor", "op_remainder_tensor_scalar", "op_remainder_scalar_tensor"),
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "-grad * floor_divide(self, other)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)"},
@@ -641,7 +660,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=340,
+        line=343,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -652,6 +671,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_pow_tensor_tensor", "op_pow_tensor_scalar", "op_pow_scalar_tensor"),
         inputs=("self", "exponent"),
         gradients=(("self", "pow_backward_self(grad, self, exponent)"), ("exponent", "pow_backward_exponent(grad, self, exponent, result)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)", "exponent": "real(3, 4)"},
@@ -676,7 +696,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=358,
+        line=361,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -687,6 +707,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_maximum_tensor", "op_maximum_scalar"),
         inputs=("self", "other"),
         gradients=(("self", "where(self == other, grad / 2, where(self < other, 0, grad))"), ("other", "where(self == other, grad / 2, where(self > other, 0, grad))")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(3, 4, low=1.1, high=2)"},
@@ -708,7 +729,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=370,
+        line=373,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -719,6 +740,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_minimum_tensor", "op_minimum_scalar"),
         inputs=("self", "other"),
         gradients=(("self", "where(self == other, grad / 2, where(self > other, 0, grad))"), ("other", "where(self == other, grad / 2, where(self < other, 0, grad))")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(3, 4, low=1.1, high=2)"},
@@ -740,7 +762,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=382,
+        line=385,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -752,6 +774,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_clamp_tensor_tensor", "op_clamp_tensor_scalar", "op_clamp_scalar_tensor", "op_clamp_scalar_scalar"),
         inputs=("self", "min", "max"),
         gradients=(("self", "where((self >= min) & (self <= max), grad, 0)"), ("min", "where((self < min) & (min < max), grad, 0)"), ("max", "where((self > max) | (max < min), grad, 0)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "-1.1", "max": "0.3"},
@@ -774,7 +797,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=397,
+        line=400,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -786,6 +809,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_clamp_open",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "-0.2"},
@@ -808,7 +832,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=409,
+        line=412,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -819,6 +843,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_clamp_min_tensor", "op_clamp_min_scalar"),
         inputs=("self", "min"),
         gradients=(("self", "where(self >= min, grad, 0)"), ("min", "where(self < min, grad, 0)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "0.3"},
@@ -839,7 +864,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=420,
+        line=423,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -850,6 +875,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_clamp_max_tensor", "op_clamp_max_scalar"),
         inputs=("self", "max"),
         gradients=(("self", "where(self <= max, grad, 0)"), ("max", "where(self > max, grad, 0)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "max": "0.3"},
@@ -870,7 +896,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=434,
+        line=437,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -880,6 +906,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_exp",),
         inputs=("self",),
         gradients=(("self", "grad * conj(result)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -899,7 +926,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=442,
+        line=445,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -909,6 +936,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_expm1",),
         inputs=("self",),
         gradients=(("self", "grad * conj(result + 1)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -928,7 +956,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=450,
+        line=453,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -938,6 +966,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_log",),
         inputs=("self",),
         gradients=(("self", "grad / conj(self)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -957,7 +986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=458,
+        line=461,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -967,6 +996,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_log1p",),
         inputs=("self",),
         gradients=(("self", "grad / conj(self + 1)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-0.5, high=2)"},
@@ -986,7 +1016,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=466,
+        line=469,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -996,6 +1026,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sqrt",),
         inputs=("self",),
         gradients=(("self", "grad / (2 * conj(result))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1015,7 +1046,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=474,
+        line=477,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1025,6 +1056,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_rsqrt",),
         inputs=("self",),
         gradients=(("self", "-0.5 * grad * conj(result * result * result)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1045,7 +1077,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=483,
+        line=486,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1055,6 +1087,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_erf",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1075,7 +1108,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=492,
+        line=495,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1085,6 +1118,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_erf_loop",),
         inputs=("self",),
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1105,7 +1139,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=502,
+        line=505,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1115,6 +1149,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_erf_any",),
         inputs=("self",),
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1135,7 +1170,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=515,
+        line=519,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1145,6 +1180,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sin",),
         inputs=("self",),
         gradients=(("self", "grad * conj(cos(self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1164,7 +1200,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=523,
+        line=527,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1174,6 +1210,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_cos",),
         inputs=("self",),
         gradients=(("self", "-grad * conj(sin(self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1193,7 +1230,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=531,
+        line=535,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1203,6 +1240,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_tan",),
         inputs=("self",),
         gradients=(("self", "grad * conj(1 + result * result)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-1.2, high=1.2)"},
@@ -1222,7 +1260,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=539,
+        line=543,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1232,6 +1270,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sinh",),
         inputs=("self",),
         gradients=(("self", "grad * conj(cosh(self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1251,7 +1290,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=547,
+        line=551,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1261,6 +1300,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_cosh",),
         inputs=("self",),
         gradients=(("self", "grad * conj(sinh(self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1280,7 +1320,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=555,
+        line=559,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1290,6 +1330,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_tanh",),
         inputs=("self",),
         gradients=(("self", "grad * conj(1 - result * result)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-3, high=3)"},
@@ -1309,7 +1350,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=566,
+        line=570,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1319,6 +1360,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sigmoid",),
         inputs=("self",),
         gradients=(("self", "grad * conj((1 - result) * result)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1339,7 +1381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=575,
+        line=579,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1349,6 +1391,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_relu",),
         inputs=("self",),
         gradients=(("self", "where(result <= 0, 0, grad)"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -1369,7 +1412,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=585,
+        line=589,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1381,6 +1424,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_softplus",),
         inputs=("self",),
         gradients=(("self", "where(self * beta > threshold, grad, grad * sigmoid(self * beta))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1403,7 +1447,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=597,
+        line=601,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1414,6 +1458,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_gelu",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1435,7 +1480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=609,
+        line=613,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1445,6 +1490,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_gelu_erf",),
         inputs=("self",),
         gradients=(("self", "grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1465,7 +1511,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=619,
+        line=623,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1475,6 +1521,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_gelu_tanh",),
         inputs=("self",),
         gradients=(("self", "grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1495,7 +1542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=632,
+        line=636,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1505,6 +1552,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_silu",),
         inputs=("self",),
         gradients=(("self", "grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))"),),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1525,7 +1573,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=644,
+        line=648,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1536,6 +1584,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_eq_tensor", "op_eq_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1556,7 +1605,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=654,
+        line=658,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1567,6 +1616,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_ne_tensor", "op_ne_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1587,7 +1637,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=665,
+        line=669,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1598,6 +1648,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_lt_tensor", "op_lt_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1618,7 +1669,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=677,
+        line=681,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1629,6 +1680,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_le_tensor", "op_le_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1649,7 +1701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=689,
+        line=693,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1660,6 +1712,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_gt_tensor", "op_gt_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1680,7 +1733,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=701,
+        line=705,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1691,6 +1744,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_ge_tensor", "op_ge_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1711,7 +1765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=713,
+        line=717,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1722,6 +1776,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_logical_and_tensor", "op_logical_and_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1742,7 +1797,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=722,
+        line=726,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1753,6 +1808,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_logical_or_tensor", "op_logical_or_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1773,7 +1829,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=731,
+        line=735,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1784,6 +1840,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_logical_xor_tensor", "op_logical_xor_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1804,7 +1861,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=740,
+        line=744,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1814,6 +1871,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_logical_not",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -1834,7 +1892,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=749,
+        line=753,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1845,6 +1903,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_bitwise_and_tensor", "op_bitwise_and_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1865,7 +1924,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=760,
+        line=764,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1876,6 +1935,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_bitwise_or_tensor", "op_bitwise_or_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1896,7 +1956,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=771,
+        line=775,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1907,6 +1967,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_bitwise_xor_tensor", "op_bitwise_xor_scalar"),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1927,7 +1988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=782,
+        line=786,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1937,6 +1998,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_bitwise_not",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -1957,7 +2019,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=793,
+        line=797,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1967,6 +2029,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_isnan",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1986,7 +2049,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=800,
+        line=804,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1996,6 +2059,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_isinf",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2015,7 +2079,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=807,
+        line=811,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2025,6 +2089,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_isfinite",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2044,7 +2109,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=814,
+        line=818,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2056,6 +2121,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_where_tensor_tensor", "op_where_tensor_scalar", "op_where_scalar_tensor", "op_where_scalar_scalar"),
         inputs=("self", "other"),
         gradients=(("self", "where(condition, grad, 0)"), ("other", "where(condition, 0, grad)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"condition": "boolean(3, 4)", "self": "real(3, 4)", "other": "real(3, 4)"},
@@ -2080,7 +2146,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=831,
+        line=835,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2091,6 +2157,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sum",),
         inputs=("self",),
         gradients=(("self", "grad.expand(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2112,7 +2179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=840,
+        line=844,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2125,6 +2192,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sum_dim",),
         inputs=("self",),
         gradients=(("self", "restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2148,7 +2216,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=852,
+        line=856,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2159,6 +2227,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mean",),
         inputs=("self",),
         gradients=(("self", "(grad / self.numel()).expand(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2179,7 +2248,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=860,
+        line=864,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2192,6 +2261,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mean_dim",),
         inputs=("self",),
         gradients=(("self", "(restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2214,7 +2284,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=871,
+        line=875,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2225,6 +2295,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_prod",),
         inputs=("self",),
         gradients=(("self", "prod_backward(grad, self, result)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "nonzero(2, 3)"},
@@ -2245,7 +2316,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=879,
+        line=883,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2258,6 +2329,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_prod_dim",),
         inputs=("self",),
         gradients=(("self", "prod_backward_dim(grad, self, result, dim, keepdim)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "dim": "0"},
@@ -2279,7 +2351,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=889,
+        line=893,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2292,6 +2364,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_var",),
         inputs=("self",),
         gradients=(("self", "var_backward(grad, self, dim, correction, keepdim)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2314,7 +2387,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=900,
+        line=904,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2325,6 +2398,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_var_all",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "unbiased": "False"},
@@ -2345,7 +2419,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=907,
+        line=911,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2358,6 +2432,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_var_dim",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1", "unbiased": "True", "keepdim": "True"},
@@ -2378,7 +2453,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=914,
+        line=918,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2391,6 +2466,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_std",),
         inputs=("self",),
         gradients=(("self", "std_backward(grad, self, result, dim, correction, keepdim)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2413,7 +2489,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=925,
+        line=929,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2424,6 +2500,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_std_all",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "unbiased": "False"},
@@ -2444,7 +2521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=932,
+        line=936,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2457,6 +2534,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_std_dim",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1", "unbiased": "True", "keepdim": "True"},
@@ -2477,7 +2555,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=939,
+        line=943,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2489,6 +2567,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_cumsum",),
         inputs=("self",),
         gradients=(("self", "grad.flip(dim).cumsum(dim).flip(dim)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2510,7 +2589,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=949,
+        line=953,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2521,6 +2600,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_sum_to",),
         inputs=("self",),
         gradients=(("self", "grad.expand(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)", "size": "(3, 1)"},
@@ -2542,7 +2622,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=959,
+        line=963,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2555,6 +2635,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_restore_dims",),
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "ndim": "2", "dim": "1", "keepdim": "False"},
@@ -2575,7 +2656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=971,
+        line=975,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2587,6 +2668,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_amax",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, dim, keepdim)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2609,7 +2691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=983,
+        line=987,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2621,6 +2703,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_amin",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, dim, keepdim)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2643,7 +2726,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=995,
+        line=999,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2653,6 +2736,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_max",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2673,7 +2757,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1004,
+        line=1008,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2685,6 +2769,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_max_dim",),
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
+        tangent="transposed",
         outputs=(True, False),
         samples=(
             {"self": "distinct(3, 4)", "dim": "0"},
@@ -2706,7 +2791,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1015,
+        line=1019,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2717,6 +2802,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_max_other",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
@@ -2737,7 +2823,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1023,
+        line=1027,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2747,6 +2833,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_min",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2767,7 +2854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1032,
+        line=1036,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2779,6 +2866,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_min_dim",),
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
+        tangent="transposed",
         outputs=(True, False),
         samples=(
             {"self": "distinct(3, 4)", "dim": "0"},
@@ -2800,7 +2888,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1043,
+        line=1047,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2811,6 +2899,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_min_other",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
@@ -2831,7 +2920,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1051,
+        line=1055,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2843,6 +2932,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_argmax",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2864,7 +2954,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1061,
+        line=1065,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2876,6 +2966,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_argmin",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2897,7 +2988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1071,
+        line=1075,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2909,6 +3000,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_all",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -2931,7 +3023,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1081,
+        line=1085,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2943,6 +3035,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_any",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -2965,7 +3058,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1094,
+        line=1098,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -2977,6 +3070,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_logsumexp",),
         inputs=("self",),
         gradients=(("self", "logsumexp_backward(grad, self, result, dim, keepdim)"),),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2999,7 +3093,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1105,
+        line=1109,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3011,6 +3105,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_softmax",),
         inputs=("self",),
         gradients=(("self", "softmax_backward(grad, result, dim)"),),
+        tangent="softmax_backward(self_t, result, dim)",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1"},
@@ -3032,7 +3127,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1115,
+        line=1120,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3044,6 +3139,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_softmax_backward",),
         inputs=("self", "output"),
         gradients=(("self", "softmax_backward(grad, output, dim)"), ("output", "grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)")),
+        tangent="softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
@@ -3064,7 +3160,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1126,
+        line=1134,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3076,6 +3172,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_log_softmax",),
         inputs=("self",),
         gradients=(("self", "log_softmax_backward(grad, result, dim)"),),
+        tangent="self_t - (exp(result) * self_t).sum(dim, True)",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1"},
@@ -3097,7 +3194,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1136,
+        line=1145,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3109,6 +3206,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_log_softmax_backward",),
         inputs=("self", "output"),
         gradients=(("self", "grad - (grad * exp(output)).sum(dim, True)"), ("output", "-grad * exp(output) * self.sum(dim, True)")),
+        tangent="log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
@@ -3129,7 +3227,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1150,
+        line=1160,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3140,6 +3238,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_reshape",),
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "shape": "(2, 6)"},
@@ -3162,7 +3261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1161,
+        line=1171,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3173,6 +3272,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_view",),
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "size": "(2, 6)"},
@@ -3195,7 +3295,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1173,
+        line=1183,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3206,6 +3306,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_view_as",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2, 6)"},
@@ -3228,7 +3329,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1183,
+        line=1193,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3239,6 +3340,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_reshape_as",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2, 6)"},
@@ -3260,7 +3362,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1192,
+        line=1202,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3272,6 +3374,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_flatten",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)"},
@@ -3294,7 +3397,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1202,
+        line=1212,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3306,6 +3409,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_transpose",),
         inputs=("self",),
         gradients=(("self", "grad.transpose(dim0, dim1)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim0": "0", "dim1": "1"},
@@ -3327,7 +3431,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1212,
+        line=1222,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3338,6 +3442,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_permute",),
         inputs=("self",),
         gradients=(("self", "grad.permute(inverse_permutation(dims))"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)", "dims": "(2, 0, 1)"},
@@ -3359,7 +3464,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1223,
+        line=1233,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3369,6 +3474,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_t",),
         inputs=("self",),
         gradients=(("self", "grad.t()"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -3390,7 +3496,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1232,
+        line=1242,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3400,6 +3506,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_T",),
         inputs=("self",),
         gradients=(("self", "T(grad)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -3421,7 +3528,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1242,
+        line=1252,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3431,6 +3538,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mT",),
         inputs=("self",),
         gradients=(("self", "mT(grad)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -3452,7 +3560,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1252,
+        line=1262,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3462,6 +3570,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_squeeze",),
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)"},
@@ -3482,7 +3591,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1260,
+        line=1270,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3493,6 +3602,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_squeeze_dim",),
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)", "dim": "1"},
@@ -3514,7 +3624,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1269,
+        line=1279,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3525,6 +3635,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_unsqueeze",),
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -3546,7 +3657,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1278,
+        line=1288,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3557,6 +3668,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_expand",),
         inputs=("self",),
         gradients=(("self", "grad"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "size": "(3, 4)"},
@@ -3578,7 +3690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1289,
+        line=1299,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3589,6 +3701,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_broadcast_to",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "size": "(2, 3, 4)"},
@@ -3609,7 +3722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1296,
+        line=1306,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3620,6 +3733,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_expand_as",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "other": "real(2, 3, 4)"},
@@ -3641,7 +3755,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1305,
+        line=1315,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3654,6 +3768,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_as_strided",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "size": "(2, 2)", "stride": "(4, 1)"},
@@ -3676,7 +3791,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1314,
+        line=1324,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3687,6 +3802,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_strided_view",),
         inputs=("self",),
         gradients=(("self", "strided_view_backward(grad, geometry)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(12)", "geometry": "strided((12,), (4, 3), (2, 1), 3)"},
@@ -3708,7 +3824,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1326,
+        line=1336,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3719,6 +3835,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_cat",),
         inputs=("tensors",),
         gradients=(("tensors", "cat_backward(grad, tensors.shape, dim)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"tensors": "[real(2, 3), real(1, 3), real(3, 3)]"},
@@ -3740,7 +3857,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1337,
+        line=1347,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3751,6 +3868,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_stack",),
         inputs=("tensors",),
         gradients=(("tensors", "grad.unbind(dim)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"tensors": "[real(2, 3), real(2, 3)]"},
@@ -3772,7 +3890,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1347,
+        line=1357,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -3784,6 +3902,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_split",),
         inputs=("self",),
         gradients=(("self", "cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "2"},
@@ -3805,7 +3924,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1356,
+        line=1366,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -3817,6 +3936,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_split_sizes",),
         inputs=("self",),
         gradients=(("self", "cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "(1, 4)"},
@@ -3838,7 +3958,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1365,
+        line=1375,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -3850,6 +3970,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_chunk",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "chunks": "3"},
@@ -3871,7 +3992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1374,
+        line=1384,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -3882,6 +4003,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_unbind",),
         inputs=("self",),
         gradients=(("self", "cat(filled_slices(grads, self.shape, self.dtype, dim), dim)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)"},
@@ -3903,7 +4025,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1383,
+        line=1393,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -3914,6 +4036,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_flip",),
         inputs=("self",),
         gradients=(("self", "grad.flip(dims)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dims": "(0,)"},
@@ -3935,7 +4058,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1396,
+        line=1406,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -3946,6 +4069,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_basic_index",),
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, index)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "1"},
@@ -3967,7 +4091,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1406,
+        line=1416,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -3979,6 +4103,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_basic_index_backward",),
         inputs=("self",),
         gradients=(("self", "basic_index(grad, index)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(4)", "shape": "(3, 4)", "index": "1"},
@@ -3999,7 +4124,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1415,
+        line=1425,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4010,6 +4135,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_index",),
         inputs=("self",),
         gradients=(("self", "index_backward(grad, self.shape, index)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "([0, 2, 0],)"},
@@ -4032,7 +4158,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1426,
+        line=1436,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4044,6 +4170,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_index_backward",),
         inputs=("self",),
         gradients=(("self", "index(grad, index)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "shape": "(3, 4)", "index": "([0, 2, 0],)"},
@@ -4064,7 +4191,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1435,
+        line=1445,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4077,6 +4204,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_index_put_tensor", "op_index_put_scalar"),
         inputs=("self", "values"),
         gradients=(("self", "grad if accumulate else index_put(grad, index, 0)"), ("values", "index(grad, index)")),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "([0, 2],)", "values": "real(2, 4)"},
@@ -4099,7 +4227,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1447,
+        line=1457,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4111,6 +4239,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_select",),
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "1"},
@@ -4132,7 +4261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1456,
+        line=1466,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4145,6 +4274,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_narrow",),
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "start": "1", "length": "2"},
@@ -4166,7 +4296,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1465,
+        line=1475,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4178,6 +4308,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_gather",),
         inputs=("self",),
         gradients=(("self", "gather_backward(grad, self.shape, dim, index)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)"},
@@ -4200,7 +4331,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1476,
+        line=1486,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4213,6 +4344,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_scatter_tensor", "op_scatter_scalar"),
         inputs=("self", "src"),
         gradients=(("self", "grad.scatter(dim, index, 0)"), ("src", "scatter_backward_src(grad, dim, index, src.shape)")),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "real(1, 4)"},
@@ -4236,7 +4368,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1489,
+        line=1499,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4249,6 +4381,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_scatter_add",),
         inputs=("self", "src"),
         gradients=(("self", "grad"), ("src", "scatter_backward_src(grad, dim, index, src.shape)")),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)", "src": "real(2, 4)"},
@@ -4271,7 +4404,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1501,
+        line=1511,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4283,6 +4416,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_index_select",),
         inputs=("self",),
         gradients=(("self", "index_select_backward(grad, self.shape, dim, index)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)"},
@@ -4305,7 +4439,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1512,
+        line=1522,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4319,6 +4453,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_index_add",),
         inputs=("self", "source"),
         gradients=(("self", "grad"), ("source", "grad.index_select(dim, index) * conj(alpha)")),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)", "source": "real(5, 4)"},
@@ -4341,7 +4476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1524,
+        line=1534,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4353,6 +4488,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_masked_fill_tensor", "op_masked_fill_scalar"),
         inputs=("self", "value"),
         gradients=(("self", "masked_fill(grad, mask, 0)"), ("value", "where(mask, grad, 0)")),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "mask": "boolean(3, 4)", "value": "1.1"},
@@ -4376,7 +4512,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1537,
+        line=1547,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4387,6 +4523,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_masked_select",),
         inputs=("self",),
         gradients=(("self", "masked_select_backward(grad, self.shape, mask)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "mask": "boolean(3, 4)"},
@@ -4409,7 +4546,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1547,
+        line=1557,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4420,6 +4557,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_geometry_slice",),
         inputs=("self",),
         gradients=(("self", "geometry_scatter(grad, geometry)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "geometry": "geometry((3, 4), (slice(1, 3), slice(0, 4, 2)))"},
@@ -4441,7 +4579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1557,
+        line=1567,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4452,6 +4590,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_geometry_scatter",),
         inputs=("self",),
         gradients=(("self", "geometry_slice(grad, geometry)"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(2, 2)", "geometry": "geometry((3, 4), (slice(1, 3), slice(0, 4, 2)))"},
@@ -4473,7 +4612,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1572,
+        line=1582,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4484,6 +4623,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_matmul",),
         inputs=("self", "other"),
         gradients=(("self", "matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)"), ("other", "matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "other": "real(3, 4)"},
@@ -4512,7 +4652,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1595,
+        line=1605,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4523,6 +4663,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mm",),
         inputs=("self", "mat2"),
         gradients=(("self", "mm(grad, mT(conj(mat2)))"), ("mat2", "mm(mT(conj(self)), grad)")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "mat2": "real(3, 4)"},
@@ -4543,7 +4684,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1605,
+        line=1615,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4554,6 +4695,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_matmul_of_transpose",),
         inputs=("self", "mat2"),
         gradients=(("self", "matmul(conj(mat2), mT(grad))"), ("mat2", "matmul(conj(self), grad)")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)", "mat2": "real(3, 4)"},
@@ -4574,7 +4716,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1615,
+        line=1625,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4585,6 +4727,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_bmm",),
         inputs=("self", "mat2"),
         gradients=(("self", "bmm(grad, mT(conj(mat2)))"), ("mat2", "bmm(mT(conj(self)), grad)")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2, 3)", "mat2": "real(5, 3, 4)"},
@@ -4605,7 +4748,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1625,
+        line=1635,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4616,6 +4759,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mv",),
         inputs=("self", "vec"),
         gradients=(("self", "outer(grad, conj(vec))"), ("vec", "mv(mT(conj(self)), grad)")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "vec": "real(3)"},
@@ -4636,7 +4780,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1635,
+        line=1645,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4647,6 +4791,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_dot",),
         inputs=("self", "tensor"),
         gradients=(("self", "grad * conj(tensor)"), ("tensor", "grad * conj(self)")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "tensor": "real(3)"},
@@ -4667,7 +4812,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1645,
+        line=1655,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4678,6 +4823,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_outer",),
         inputs=("self", "vec2"),
         gradients=(("self", "mv(grad, to(conj(vec2), grad.dtype))"), ("vec2", "mv(mT(grad), to(conj(self), grad.dtype))")),
+        tangent="auto_linear_in_each",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "vec2": "real(4)"},
@@ -4698,7 +4844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1656,
+        line=1666,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4710,6 +4856,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_linear",),
         inputs=("self", "weight", "bias"),
         gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
+        tangent="linear(self_t, weight) + linear(self, weight_t) + bias_t",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "weight": "real(2, 3)", "bias": "real(2)"},
@@ -4733,7 +4880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1672,
+        line=1683,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4744,6 +4891,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_einsum",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"equation": "'ij,jk->ik'", "operands": "[real(2, 3), real(3, 4)]"},
@@ -4768,7 +4916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1688,
+        line=1699,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4778,6 +4926,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_clone",),
         inputs=("self",),
         gradients=(("self", "grad"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -4798,7 +4947,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1696,
+        line=1707,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4808,6 +4957,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_detach",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(False,),
         samples=(
             {"self": "real(3, 4)"},
@@ -4830,7 +4980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1706,
+        line=1717,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4840,6 +4990,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_contiguous",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -4860,7 +5011,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1714,
+        line=1725,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4872,6 +5023,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_to",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dtype": "'complex128'"},
@@ -4893,7 +5045,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1724,
+        line=1735,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4905,6 +5057,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_to_other",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2)"},
@@ -4926,7 +5079,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1734,
+        line=1745,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -4937,6 +5090,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_to_copy",),
         inputs=("self",),
         gradients=(("self", "grad"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dtype": "'complex128'"},
@@ -4957,7 +5111,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1743,
+        line=1754,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -4968,6 +5122,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_fill__tensor", "op_fill__scalar"),
         inputs=("self", "value"),
         gradients=(("self", "zeros_like(grad)"), ("value", "grad")),
+        tangent="value_t",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "value": "1.1"},
@@ -4989,7 +5144,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1754,
+        line=1766,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -4999,6 +5154,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_zero_",),
         inputs=("self",),
         gradients=(("self", "zeros_like(grad)"),),
+        tangent="zeros_like(self_t)",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5019,7 +5175,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1763,
+        line=1776,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5030,6 +5186,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_copy__tensor", "op_copy__scalar"),
         inputs=("self", "src"),
         gradients=(("self", "zeros_like(grad)"), ("src", "grad")),
+        tangent="src_t",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "src": "real(3, 4)"},
@@ -5051,7 +5208,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1774,
+        line=1788,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5061,6 +5218,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_real",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5081,7 +5239,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1782,
+        line=1796,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5091,6 +5249,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_real_part",),
         inputs=("self",),
         gradients=(("self", "grad"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5111,7 +5270,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1791,
+        line=1805,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5121,6 +5280,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_imag",),
         inputs=("self",),
         gradients=(("self", "grad * 1j"),),
+        tangent="auto_linear",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4) + 1j * real(3, 4)"},
@@ -5141,7 +5301,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1803,
+        line=1817,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5153,6 +5313,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mse_loss",),
         inputs=("self", "target"),
         gradients=(("self", "mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))"), ("target", "mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))")),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "target": "real(3, 4)"},
@@ -5175,7 +5336,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1816,
+        line=1830,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5188,6 +5349,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_mse_loss_backward",),
         inputs=("self", "one", "other"),
         gradients=(("self", "grad * (scale * (one - other))"), ("one", "grad * (scale * self)"), ("other", "-grad * (scale * self)")),
+        tangent="auto_element_wise",
         outputs=(True,),
         samples=(
             {"self": "real()", "one": "real(3, 4)", "other": "real(3, 4)", "scale": "0.5"},
@@ -5208,7 +5370,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1828,
+        line=1842,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5222,6 +5384,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_nll_loss",),
         inputs=("self", "weight"),
         gradients=(("self", "nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)"), ("weight", "nll_backward_weight(grad, self, target, weight, ignore_index, reduction)")),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},
@@ -5247,7 +5410,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1844,
+        line=1858,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5262,6 +5425,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_nll_loss_backward",),
         inputs=("self", "weight"),
         gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
+        tangent="transposed",
         outputs=(True,),
         samples=(
             {"self": "real()", "target": "integers(5, high=3)", "weight": "positive(3)", "shape": "(5, 3)", "ignore_index": "-100", "reduction": "'mean'"},
@@ -5283,7 +5447,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1858,
+        line=1872,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5298,6 +5462,7 @@ OPS: "tuple[OpRow, ...]" = (
         entries=("op_cross_entropy",),
         inputs=(),
         gradients=(),
+        tangent="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},

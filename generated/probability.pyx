@@ -2,6 +2,7 @@
 """The probability family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -94,7 +103,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1094
+# derivatives.yaml:1098
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -130,6 +139,22 @@ cdef class LogsumexpBackward0(Node):
     def _saved_keepdim(self):
         return value_of(self, 1)
 
+cdef int tangents_logsumexp(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: logsumexp_backward(grad, self, result, dim, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, logsumexp_backward(grad, self, result, dim, keepdim))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
     cdef LogsumexpBackward0 node
@@ -142,6 +167,8 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
         set_value(node, 1, keepdim)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_logsumexp(result, self, dim, keepdim)
     return result
 
 cdef object call_logsumexp(object self, object dim, object keepdim):
@@ -183,6 +210,7 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
     Gradients::
 
         input: logsumexp_backward(grad, self, result, dim, keepdim)
+        result: transposed
     """
     if axis is not None:
         dim = axis
@@ -192,7 +220,7 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1105
+# derivatives.yaml:1109
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -218,6 +246,18 @@ cdef class SoftmaxBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
+    """Forward mode: softmax_backward(self_t, result, dim)."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_softmax_backward(self_t, result, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
     cdef TensorBase result = wrap(reductions.softmax_of(array_of(self), dim, dtype))
     cdef SoftmaxBackward0 node
@@ -228,6 +268,8 @@ cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
         set_value(node, 0, dim)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_softmax(result, self, dim, dtype)
     return result
 
 cdef object call_softmax(object self, object dim, object dtype):
@@ -266,6 +308,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
     Gradients::
 
         input: softmax_backward(grad, result, dim)
+        result: softmax_backward(self_t, result, dim)
     """
     if axis is not None:
         dim = axis
@@ -273,7 +316,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1115
+# derivatives.yaml:1120
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -308,6 +351,26 @@ cdef class SoftmaxBackwardBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
+    """Forward mode: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))."""
+    cdef TensorBase self_t, output_t, result_t
+    cdef LevelWalk walk = walk_levels((self, output))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            output_t = walk.tangent(output)
+            result_t = None
+            if self_t is not None:
+                result_t = op_softmax_backward(self_t, output, dim)
+            if output_t is not None:
+                result_t = plus(result_t, op_mul_tensor(output_t, op_sub_tensor_tensor(self, op_sum_dim(op_mul_tensor(self, output), (dim,), True, None))))
+            if output_t is not None:
+                result_t = plus(result_t, op_neg(op_mul_tensor(output, op_sum_dim(op_mul_tensor(self, output_t), (dim,), True, None))))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim):
     cdef TensorBase result = wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
     cdef SoftmaxBackwardBackward0 node
@@ -321,6 +384,8 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
         save_input(node, 1, output)
         set_value(node, 0, dim)
         set_history(result, node)
+    if has_tangent_2(self, output):
+        tangents_softmax_backward(result, self, output, dim)
     return result
 
 cdef object call_softmax_backward(object self, object output, object dim):
@@ -362,6 +427,7 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
         input: softmax_backward(grad, output, dim)
         output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
+        result: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))
     """
     if axis is not None:
         dim = axis
@@ -369,7 +435,7 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1126
+# derivatives.yaml:1134
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -395,6 +461,23 @@ cdef class LogSoftmaxBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
+    """Forward mode: self_t - (exp(result) * self_t).sum(dim, True)."""
+    cdef TensorBase self_t, result_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            result_t = None
+            if self_t is not None:
+                result_t = self_t
+            if self_t is not None:
+                result_t = plus(result_t, op_neg(op_sum_dim(op_mul_tensor(op_exp(result), self_t), (dim,), True, None)))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
     cdef TensorBase result = wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
     cdef LogSoftmaxBackward0 node
@@ -405,6 +488,8 @@ cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
         set_value(node, 0, dim)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_log_softmax(result, self, dim, dtype)
     return result
 
 cdef object call_log_softmax(object self, object dim, object dtype):
@@ -443,6 +528,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
     Gradients::
 
         input: log_softmax_backward(grad, result, dim)
+        result: self_t - (exp(result) * self_t).sum(dim, True)
     """
     if axis is not None:
         dim = axis
@@ -450,7 +536,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1136
+# derivatives.yaml:1145
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -485,6 +571,24 @@ cdef class LogSoftmaxBackwardBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
+    """Forward mode: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)."""
+    cdef TensorBase self_t, output_t, result_t
+    cdef LevelWalk walk = walk_levels((self, output))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            output_t = walk.tangent(output)
+            result_t = None
+            if self_t is not None:
+                result_t = op_log_softmax_backward(self_t, output, dim)
+            if output_t is not None:
+                result_t = plus(result_t, op_neg(op_mul_tensor(op_mul_tensor(output_t, op_exp(output)), op_sum_dim(self, (dim,), True, None))))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim):
     cdef TensorBase result = wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
     cdef LogSoftmaxBackwardBackward0 node
@@ -498,6 +602,8 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
         save_input(node, 1, output)
         set_value(node, 0, dim)
         set_history(result, node)
+    if has_tangent_2(self, output):
+        tangents_log_softmax_backward(result, self, output, dim)
     return result
 
 cdef object call_log_softmax_backward(object self, object output, object dim):
@@ -539,6 +645,7 @@ def log_softmax_backward(input, output, dim=None, *, axis=None):
 
         input: grad - (grad * exp(output)).sum(dim, True)
         output: -grad * exp(output) * self.sum(dim, True)
+        result: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)
     """
     if axis is not None:
         dim = axis

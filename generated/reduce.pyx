@@ -2,6 +2,7 @@
 """The reduce family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -95,7 +104,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:831
+# derivatives.yaml:835
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -115,6 +124,18 @@ cdef class SumBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_sum(TensorBase result, TensorBase self, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_sum(self_t, dtype))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sum(TensorBase self, object dtype):
     cdef TensorBase result = wrap(reductions.sum_of(array_of(self), None, False, dtype))
     cdef SumBackward0 node
@@ -124,11 +145,13 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sum(result, self, dtype)
     return result
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:840
+# derivatives.yaml:844
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -163,6 +186,18 @@ cdef class SumBackward1(Node):
     def _saved_keepdim(self):
         return value_of(self, 3)
 
+cdef int tangents_sum_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_sum_dim(self_t, dim, keepdim, dtype))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef TensorBase result = wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
     cdef SumBackward1 node
@@ -175,6 +210,8 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
         set_value(node, 2, dim)
         set_value(node, 3, keepdim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sum_dim(result, self, dim, keepdim, dtype)
     return result
 
 cdef object call_sum(object self, object dtype):
@@ -227,6 +264,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
     Gradients::
 
         input: grad.expand(self.shape)
+        result: auto_linear
         input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
     """
     if axis is not None:
@@ -239,7 +277,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:852
+# derivatives.yaml:856
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -264,6 +302,18 @@ cdef class MeanBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 1)
 
+cdef int tangents_mean(TensorBase result, TensorBase self, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mean(self_t, dtype))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mean(TensorBase self, object dtype):
     cdef TensorBase result = wrap(reductions.mean_of(array_of(self), None, False, dtype))
     cdef MeanBackward0 node
@@ -274,11 +324,13 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
         set_value(node, 0, numel_of(self))
         set_value(node, 1, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_mean(result, self, dtype)
     return result
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:860
+# derivatives.yaml:864
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -313,6 +365,18 @@ cdef class MeanBackward1(Node):
     def _saved_keepdim(self):
         return value_of(self, 3)
 
+cdef int tangents_mean_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mean_dim(self_t, dim, keepdim, dtype))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef TensorBase result = wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
     cdef MeanBackward1 node
@@ -325,6 +389,8 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
         set_value(node, 2, dim)
         set_value(node, 3, keepdim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_mean_dim(result, self, dim, keepdim, dtype)
     return result
 
 cdef object call_mean(object self, object dtype):
@@ -377,6 +443,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
     Gradients::
 
         input: (grad / self.numel()).expand(self.shape)
+        result: auto_linear
         input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
     """
     if axis is not None:
@@ -389,7 +456,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:871
+# derivatives.yaml:875
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -414,6 +481,22 @@ cdef class ProdBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_prod(TensorBase result, TensorBase self, object dtype) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: prod_backward(grad, self, result)
+            if self_t is not None:
+                walk.transpose(self, self_t, prod_backward(grad, self, result))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_prod(TensorBase self, object dtype):
     cdef TensorBase result = wrap(reductions.prod_of(array_of(self), None, False, dtype))
     cdef ProdBackward0 node
@@ -424,11 +507,13 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_prod(result, self, dtype)
     return result
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:879
+# derivatives.yaml:883
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -464,6 +549,22 @@ cdef class ProdBackward1(Node):
     def _saved_keepdim(self):
         return value_of(self, 1)
 
+cdef int tangents_prod_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: prod_backward_dim(grad, self, result, dim, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, prod_backward_dim(grad, self, result, dim, keepdim))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef TensorBase result = wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
     cdef ProdBackward1 node
@@ -476,6 +577,8 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
         set_value(node, 1, keepdim)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_prod_dim(result, self, dim, keepdim, dtype)
     return result
 
 cdef object call_prod(object self, object dtype):
@@ -528,6 +631,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
     Gradients::
 
         input: prod_backward(grad, self, result)
+        result: transposed
         input: prod_backward_dim(grad, self, result, dim, keepdim)
     """
     if axis is not None:
@@ -540,7 +644,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:889
+# derivatives.yaml:893
 
 cdef class VarBackward0(Node):
     """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -576,6 +680,22 @@ cdef class VarBackward0(Node):
     def _saved_keepdim(self):
         return value_of(self, 2)
 
+cdef int tangents_var(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: var_backward(grad, self, dim, correction, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, var_backward(grad, self, dim, correction, keepdim))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keepdim):
     cdef TensorBase result = wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
     cdef VarBackward0 node
@@ -588,18 +708,20 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
         set_value(node, 1, correction)
         set_value(node, 2, keepdim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_var(result, self, dim, correction, keepdim)
     return result
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:900
+# derivatives.yaml:904
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     return op_var(self, None, int(unbiased), False)
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:907
+# derivatives.yaml:911
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     return op_var(self, dim, int(unbiased), keepdim)
@@ -679,12 +801,13 @@ def var(*args, **kwargs):
     Gradients::
 
         input: var_backward(grad, self, dim, correction, keepdim)
+        result: transposed
     """
     return bind_var(args, kwargs)
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:914
+# derivatives.yaml:918
 
 cdef class StdBackward0(Node):
     """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -725,6 +848,22 @@ cdef class StdBackward0(Node):
     def _saved_keepdim(self):
         return value_of(self, 2)
 
+cdef int tangents_std(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: std_backward(grad, self, result, dim, correction, keepdim)
+            if self_t is not None:
+                walk.transpose(self, self_t, std_backward(grad, self, result, dim, correction, keepdim))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keepdim):
     cdef TensorBase result = wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
     cdef StdBackward0 node
@@ -738,18 +877,20 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
         set_value(node, 2, keepdim)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_std(result, self, dim, correction, keepdim)
     return result
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:925
+# derivatives.yaml:929
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     return op_std(self, None, int(unbiased), False)
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:932
+# derivatives.yaml:936
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     return op_std(self, dim, int(unbiased), keepdim)
@@ -829,12 +970,13 @@ def std(*args, **kwargs):
     Gradients::
 
         input: std_backward(grad, self, result, dim, correction, keepdim)
+        result: transposed
     """
     return bind_std(args, kwargs)
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:939
+# derivatives.yaml:943
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -854,6 +996,18 @@ cdef class CumsumBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_cumsum(TensorBase result, TensorBase self, object dim, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_cumsum(self_t, dim, dtype))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
     cdef TensorBase result = wrap(reductions.cumsum_of(array_of(self), dim, dtype))
     cdef CumsumBackward0 node
@@ -863,10 +1017,15 @@ cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
         collect_edge(node, 0, self)
         set_value(node, 0, dim)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_cumsum(result, self, dim, dtype)
     return result
 
 cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     check_inplace("cumsum_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("cumsum_", self, op_cumsum(self, dim, dtype))
     cdef CumsumBackward0 node = None
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
@@ -920,6 +1079,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
     Gradients::
 
         input: grad.flip(dim).cumsum(dim).flip(dim)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -927,7 +1087,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:949
+# derivatives.yaml:953
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -947,6 +1107,18 @@ cdef class SumToBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_sum_to(TensorBase result, TensorBase self, object size) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_sum_to(self_t, size))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sum_to(TensorBase self, object size):
     cdef TensorBase result = wrap(reductions.sum_to_of(array_of(self), size))
     cdef SumToBackward0 node
@@ -956,6 +1128,8 @@ cdef TensorBase op_sum_to(TensorBase self, object size):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sum_to(result, self, size)
     return result
 
 cdef object call_sum_to(object self, object size):
@@ -987,12 +1161,13 @@ def sum_to(input, size):
     Gradients::
 
         input: grad.expand(self.shape)
+        result: auto_linear
     """
     return call_sum_to(input, size)
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:959
+# derivatives.yaml:963
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""
@@ -1012,6 +1187,18 @@ cdef class RestoreDimsBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_restore_dims(TensorBase result, TensorBase self, object ndim, object dim, bint keepdim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_restore_dims(self_t, ndim, dim, keepdim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint keepdim):
     cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
     cdef RestoreDimsBackward0 node
@@ -1021,6 +1208,8 @@ cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint k
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_restore_dims(result, self, ndim, dim, keepdim)
     return result
 
 cdef object call_restore_dims(object self, object ndim, object dim, object keepdim):
@@ -1061,6 +1250,7 @@ def restore_dims(input, ndim, dim, keepdim=None, *, keepdims=None):
     Gradients::
 
         input: grad.reshape(self.shape)
+        result: auto_linear
     """
     if keepdims is not None:
         keepdim = keepdims

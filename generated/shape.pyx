@@ -2,6 +2,7 @@
 """The shape family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -50,12 +51,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -91,7 +100,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1150
+# derivatives.yaml:1160
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -111,6 +120,18 @@ cdef class ReshapeBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_reshape(TensorBase result, TensorBase self, object shape) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_reshape(self_t, shape))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_reshape(TensorBase self, object shape):
     cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
     cdef ReshapeBackward0 node
@@ -120,6 +141,8 @@ cdef TensorBase op_reshape(TensorBase self, object shape):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_reshape(result, self, shape)
     return result
 
 cdef object call_reshape(object self, object shape):
@@ -152,12 +175,13 @@ def reshape(input, shape):
     Gradients::
 
         input: grad.reshape(self.shape)
+        result: auto_linear
     """
     return call_reshape(input, shape)
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1161
+# derivatives.yaml:1171
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -177,6 +201,18 @@ cdef class ViewBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_view(TensorBase result, TensorBase self, object size) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_view(self_t, size))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_view(TensorBase self, object size):
     cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
     cdef ViewBackward0 node
@@ -186,6 +222,8 @@ cdef TensorBase op_view(TensorBase self, object size):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_view(result, self, size)
     return result
 
 cdef object call_view(object self, object size):
@@ -195,7 +233,7 @@ cdef object call_view(object self, object size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1173
+# derivatives.yaml:1183
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     return op_view(self, shape_of(other))
@@ -207,7 +245,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1183
+# derivatives.yaml:1193
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     return op_reshape(self, shape_of(other))
@@ -219,7 +257,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1192
+# derivatives.yaml:1202
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     return flattened(self, start_dim, end_dim)
@@ -257,7 +295,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1202
+# derivatives.yaml:1212
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -282,6 +320,18 @@ cdef class TransposeBackward0(Node):
     def _saved_dim1(self):
         return value_of(self, 1)
 
+cdef int tangents_transpose(TensorBase result, TensorBase self, object dim0, object dim1) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_transpose(self_t, dim0, dim1))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
     cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
     cdef TransposeBackward0 node
@@ -292,6 +342,8 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
         set_value(node, 0, dim0)
         set_value(node, 1, dim1)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_transpose(result, self, dim0, dim1)
     return result
 
 cdef object call_transpose(object self, object dim0, object dim1):
@@ -326,6 +378,7 @@ def transpose(input, dim0, dim1):
     Gradients::
 
         input: grad.transpose(dim0, dim1)
+        result: auto_linear
     """
     return call_transpose(input, dim0, dim1)
 
@@ -335,7 +388,7 @@ swapdims = transpose
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1212
+# derivatives.yaml:1222
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -355,6 +408,18 @@ cdef class PermuteBackward0(Node):
     def _saved_dims(self):
         return value_of(self, 0)
 
+cdef int tangents_permute(TensorBase result, TensorBase self, object dims) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_permute(self_t, dims))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_permute(TensorBase self, object dims):
     cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
     cdef PermuteBackward0 node
@@ -364,6 +429,8 @@ cdef TensorBase op_permute(TensorBase self, object dims):
         collect_edge(node, 0, self)
         set_value(node, 0, dims)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_permute(result, self, dims)
     return result
 
 cdef object call_permute(object self, object dims):
@@ -396,6 +463,7 @@ def permute(input, dims):
     Gradients::
 
         input: grad.permute(inverse_permutation(dims))
+        result: auto_linear
     """
     return call_permute(input, dims)
 
@@ -403,7 +471,7 @@ permute_dims = permute
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1223
+# derivatives.yaml:1233
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -417,6 +485,18 @@ cdef class TBackward0(Node):
     cpdef str name(self):
         return "TBackward0"
 
+cdef int tangents_t(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_t(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_t(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
     cdef TBackward0 node
@@ -425,6 +505,8 @@ cdef TensorBase op_t(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_t(result, self)
     return result
 
 cdef object call_t(object self):
@@ -455,12 +537,13 @@ def t(input):
     Gradients::
 
         input: grad.t()
+        result: auto_linear
     """
     return call_t(input)
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1232
+# derivatives.yaml:1242
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -474,6 +557,18 @@ cdef class TBackward1(Node):
     cpdef str name(self):
         return "TBackward1"
 
+cdef int tangents_T(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_T(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_T(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
     cdef TBackward1 node
@@ -482,6 +577,8 @@ cdef TensorBase op_T(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_T(result, self)
     return result
 
 cdef object call_T(object self):
@@ -490,7 +587,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1242
+# derivatives.yaml:1252
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -504,6 +601,18 @@ cdef class MTBackward0(Node):
     cpdef str name(self):
         return "MTBackward0"
 
+cdef int tangents_mT(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mT(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_mT(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
     cdef MTBackward0 node
@@ -512,6 +621,8 @@ cdef TensorBase op_mT(TensorBase self):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_mT(result, self)
     return result
 
 cdef object call_mT(object self):
@@ -520,7 +631,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1252
+# derivatives.yaml:1262
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -540,6 +651,18 @@ cdef class SqueezeBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_squeeze(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_squeeze(self_t))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_squeeze(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
     cdef SqueezeBackward0 node
@@ -549,11 +672,13 @@ cdef TensorBase op_squeeze(TensorBase self):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_squeeze(result, self)
     return result
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1260
+# derivatives.yaml:1270
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -573,6 +698,18 @@ cdef class SqueezeBackward1(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_squeeze_dim(TensorBase result, TensorBase self, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_squeeze_dim(self_t, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
     cdef SqueezeBackward1 node
@@ -582,6 +719,8 @@ cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_squeeze_dim(result, self, dim)
     return result
 
 cdef object call_squeeze(object self):
@@ -624,6 +763,7 @@ def squeeze(input, dim=None, *, axis=None):
     Gradients::
 
         input: grad.reshape(self.shape)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -633,7 +773,7 @@ def squeeze(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1269
+# derivatives.yaml:1279
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -653,6 +793,18 @@ cdef class UnsqueezeBackward0(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_unsqueeze(TensorBase result, TensorBase self, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_unsqueeze(self_t, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_unsqueeze(TensorBase self, object dim):
     cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
     cdef UnsqueezeBackward0 node
@@ -662,6 +814,8 @@ cdef TensorBase op_unsqueeze(TensorBase self, object dim):
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_unsqueeze(result, self, dim)
     return result
 
 cdef object call_unsqueeze(object self, object dim):
@@ -697,6 +851,7 @@ def unsqueeze(input, dim=None, *, axis=None):
     Gradients::
 
         input: grad.reshape(self.shape)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -704,7 +859,7 @@ def unsqueeze(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1278
+# derivatives.yaml:1288
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -718,6 +873,18 @@ cdef class ExpandBackward0(Node):
     cpdef str name(self):
         return "ExpandBackward0"
 
+cdef int tangents_expand(TensorBase result, TensorBase self, object size) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_expand(self_t, size))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_expand(TensorBase self, object size):
     cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
     cdef ExpandBackward0 node
@@ -726,6 +893,8 @@ cdef TensorBase op_expand(TensorBase self, object size):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_expand(result, self, size)
     return result
 
 cdef object call_expand(object self, object size):
@@ -735,7 +904,7 @@ cdef object call_expand(object self, object size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1289
+# derivatives.yaml:1299
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     return op_expand(self, size)
@@ -769,7 +938,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1296
+# derivatives.yaml:1306
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     return op_expand(self, shape_of(other))
@@ -781,7 +950,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1305
+# derivatives.yaml:1315
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     return op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
@@ -819,7 +988,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1314
+# derivatives.yaml:1324
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
@@ -839,6 +1008,18 @@ cdef class StridedViewBackward0(Node):
     def _saved_geometry(self):
         return value_of(self, 0)
 
+cdef int tangents_strided_view(TensorBase result, TensorBase self, object geometry) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_strided_view(self_t, geometry))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_strided_view(TensorBase self, object geometry):
     cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), geometry))
     cdef StridedViewBackward0 node
@@ -848,6 +1029,8 @@ cdef TensorBase op_strided_view(TensorBase self, object geometry):
         collect_edge(node, 0, self)
         set_value(node, 0, geometry)
         set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_strided_view(result, self, geometry)
     return result
 
 cdef object call_strided_view(object self, object geometry):
@@ -879,12 +1062,13 @@ def strided_view(input, geometry):
     Gradients::
 
         input: strided_view_backward(grad, geometry)
+        result: auto_linear
     """
     return call_strided_view(input, geometry)
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1326
+# derivatives.yaml:1336
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -909,6 +1093,18 @@ cdef class CatBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 1)
 
+cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef list tensors_t
+    cdef LevelWalk walk = walk_levels((tensors,))
+    try:
+        while walk.next():
+            tensors_t = walk.tangents(tensors)
+            walk.give(result, op_cat(tensors_t, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_cat(list tensors, object dim):
     cdef TensorBase result = wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef CatBackward0 node
@@ -919,6 +1115,8 @@ cdef TensorBase op_cat(list tensors, object dim):
         set_value(node, 0, [shape_of(t) for t in tensors])
         set_value(node, 1, dim)
         set_history(result, node)
+    if has_tangent_list(tensors):
+        tangents_cat(result, tensors, dim)
     return result
 
 cdef object call_cat(object tensors, object dim):
@@ -955,6 +1153,7 @@ def cat(tensors, dim=0, *, axis=None, out=None):
     Gradients::
 
         tensors: cat_backward(grad, tensors.shape, dim)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -966,7 +1165,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1337
+# derivatives.yaml:1347
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -986,6 +1185,18 @@ cdef class StackBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef list tensors_t
+    cdef LevelWalk walk = walk_levels((tensors,))
+    try:
+        while walk.next():
+            tensors_t = walk.tangents(tensors)
+            walk.give(result, op_stack(tensors_t, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_stack(list tensors, object dim):
     cdef TensorBase result = wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef StackBackward0 node
@@ -995,6 +1206,8 @@ cdef TensorBase op_stack(list tensors, object dim):
         collect_edge_list(node, 0, tensors)
         set_value(node, 0, dim)
         set_history(result, node)
+    if has_tangent_list(tensors):
+        tangents_stack(result, tensors, dim)
     return result
 
 cdef object call_stack(object tensors, object dim):
@@ -1031,6 +1244,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
     Gradients::
 
         tensors: grad.unbind(dim)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -1038,7 +1252,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1347
+# derivatives.yaml:1357
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1074,6 +1288,18 @@ cdef class SplitBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 3)
 
+cdef int tangents_split(list result, TensorBase self, object split_size, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give_list(result, op_split(self_t, split_size, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef list op_split(TensorBase self, object split_size, object dim):
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward0 node
@@ -1090,7 +1316,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1356
+# derivatives.yaml:1366
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1125,6 +1351,18 @@ cdef class SplitBackward1(Node):
     @property
     def _saved_dim(self):
         return value_of(self, 3)
+
+cdef int tangents_split_sizes(list result, TensorBase self, object split_size, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give_list(result, op_split_sizes(self_t, split_size, dim))
+    finally:
+        walk.end()
+    return 0
 
 cdef list op_split_sizes(TensorBase self, object split_size, object dim):
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
@@ -1194,13 +1432,14 @@ def split(*args, **kwargs):
     Gradients::
 
         input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
+        result: auto_linear
         input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
     """
     return bind_split(args, kwargs)
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1365
+# derivatives.yaml:1375
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     return op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
@@ -1240,7 +1479,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1374
+# derivatives.yaml:1384
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -1270,6 +1509,18 @@ cdef class UnbindBackward0(Node):
     @property
     def _saved_dim(self):
         return value_of(self, 2)
+
+cdef int tangents_unbind(list result, TensorBase self, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give_list(result, op_unbind(self_t, dim))
+    finally:
+        walk.end()
+    return 0
 
 cdef list op_unbind(TensorBase self, object dim):
     cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
@@ -1316,6 +1567,7 @@ def unbind(input, dim=0, *, axis=None):
     Gradients::
 
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -1323,7 +1575,7 @@ def unbind(input, dim=0, *, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1383
+# derivatives.yaml:1393
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""
@@ -1343,6 +1595,18 @@ cdef class FlipBackward0(Node):
     def _saved_dims(self):
         return value_of(self, 0)
 
+cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_flip(self_t, dims))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_flip(TensorBase self, object dims):
     cdef TensorBase result = wrap(joining.flip_of(array_of(self), dims))
     cdef FlipBackward0 node
@@ -1352,6 +1616,8 @@ cdef TensorBase op_flip(TensorBase self, object dims):
         collect_edge(node, 0, self)
         set_value(node, 0, dims)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_flip(result, self, dims)
     return result
 
 cdef object call_flip(object self, object dims):
@@ -1383,5 +1649,6 @@ def flip(input, dims):
     Gradients::
 
         input: grad.flip(dims)
+        result: auto_linear
     """
     return call_flip(input, dims)

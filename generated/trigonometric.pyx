@@ -2,6 +2,7 @@
 """The trigonometric family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
     array_or_none,
@@ -28,8 +29,8 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copy_into,
     dtype_of,
-    fitting,
     give_out,
     is_complex,
     is_tensor,
@@ -56,12 +57,20 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.tangent cimport (
+    has_tangent_1,
+    has_tangent_2,
+    has_tangent_3,
+    has_tangent_list,
+    swap_ceiling,
+)
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.variable cimport (
     as_view,
@@ -84,9 +93,6 @@ from gradsmith.generated.arithmetic cimport (
     op_neg,
     op_sub_scalar_tensor,
 )
-from gradsmith.generated.copy cimport (
-    op_copy__tensor,
-)
 
 import numpy as np
 
@@ -103,7 +109,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:515
+# derivatives.yaml:519
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -125,6 +131,18 @@ cdef class SinBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_cos(self)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sin(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(SIN, self.array))
     cdef SinBackward0 node
@@ -134,10 +152,15 @@ cdef TensorBase op_sin(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sin(result, self)
     return result
 
 cdef TensorBase inplace_sin(TensorBase self):
     check_inplace("sin_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("sin_", self, op_sin(original_of(self)))
     cdef SinBackward0 node = None
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
@@ -181,12 +204,13 @@ def sin(input, *, out=None):
     Gradients::
 
         input: grad * conj(cos(self))
+        result: auto_element_wise
     """
     return give_out("sin", out, call_sin(input))
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:523
+# derivatives.yaml:527
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -208,6 +232,18 @@ cdef class CosBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(op_neg(self_t), op_sin(self)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_cos(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(COS, self.array))
     cdef CosBackward0 node
@@ -217,10 +253,15 @@ cdef TensorBase op_cos(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_cos(result, self)
     return result
 
 cdef TensorBase inplace_cos(TensorBase self):
     check_inplace("cos_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("cos_", self, op_cos(original_of(self)))
     cdef CosBackward0 node = None
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
@@ -264,12 +305,13 @@ def cos(input, *, out=None):
     Gradients::
 
         input: -grad * conj(sin(self))
+        result: auto_element_wise
     """
     return give_out("cos", out, call_cos(input))
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:531
+# derivatives.yaml:535
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -291,6 +333,18 @@ cdef class TanBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_tan(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(TAN, self.array))
     cdef TanBackward0 node
@@ -300,12 +354,16 @@ cdef TensorBase op_tan(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_tan(result, self)
     return result
 
 cdef TensorBase inplace_tan(TensorBase self):
     check_inplace("tan_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("tan_", self, op_tan(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("tan_", self, op_tan(self))
     cdef TanBackward0 node = None
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
@@ -350,12 +408,13 @@ def tan(input, *, out=None):
     Gradients::
 
         input: grad * conj(1 + result * result)
+        result: auto_element_wise
     """
     return give_out("tan", out, call_tan(input))
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:539
+# derivatives.yaml:543
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -377,6 +436,18 @@ cdef class SinhBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_cosh(self)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_sinh(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(SINH, self.array))
     cdef SinhBackward0 node
@@ -386,10 +457,15 @@ cdef TensorBase op_sinh(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_sinh(result, self)
     return result
 
 cdef TensorBase inplace_sinh(TensorBase self):
     check_inplace("sinh_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("sinh_", self, op_sinh(original_of(self)))
     cdef SinhBackward0 node = None
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
@@ -433,12 +509,13 @@ def sinh(input, *, out=None):
     Gradients::
 
         input: grad * conj(cosh(self))
+        result: auto_element_wise
     """
     return give_out("sinh", out, call_sinh(input))
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:547
+# derivatives.yaml:551
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -460,6 +537,18 @@ cdef class CoshBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_sinh(self)))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_cosh(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(COSH, self.array))
     cdef CoshBackward0 node
@@ -469,10 +558,15 @@ cdef TensorBase op_cosh(TensorBase self):
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_cosh(result, self)
     return result
 
 cdef TensorBase inplace_cosh(TensorBase self):
     check_inplace("cosh_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        return copy_into("cosh_", self, op_cosh(original_of(self)))
     cdef CoshBackward0 node = None
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
@@ -516,12 +610,13 @@ def cosh(input, *, out=None):
     Gradients::
 
         input: grad * conj(sinh(self))
+        result: auto_element_wise
     """
     return give_out("cosh", out, call_cosh(input))
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:555
+# derivatives.yaml:559
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
@@ -543,6 +638,18 @@ cdef class TanhBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_tanh(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
@@ -552,12 +659,16 @@ cdef TensorBase op_tanh(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_tanh(result, self)
     return result
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("tanh_", self, op_tanh(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("tanh_", self, op_tanh(self))
     cdef TanhBackward0 node = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
@@ -602,5 +713,6 @@ def tanh(input, *, out=None):
     Gradients::
 
         input: grad * conj(1 - result * result)
+        result: auto_element_wise
     """
     return give_out("tanh", out, call_tanh(input))

@@ -9,6 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_INPUT, set_metadata
+from gradsmith.runtime.tangent cimport has_tangent_2
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, bump_version, meta_of, wrap
 
 import numpy as np
@@ -70,7 +71,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     cdef TensorMeta meta = meta_of(leaf)
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)     # `value` holds it now
-    if grad_enabled():
+    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad):
         meta.grad = upcalls.clone(value) if meta.grad is None else upcalls.add(meta.grad, value)
         return 0
     return add_to_grad(leaf, meta, value, may_steal(leaf, value))

@@ -88,7 +88,7 @@ cdef list arrays_of(list tensors)
 cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history
 
 # ---- results
-cdef TensorBase fitting(str op, TensorBase self, TensorBase value)          # `value`, if its dtype may go into `self`
+cdef TensorBase copy_into(str op, TensorBase self, TensorBase value)        # as `copy_`, if the dtype may go into `self`
 cdef int write_values(str op, TensorBase self, object values) except -1     # broadcast and cast into `self`
 cdef object write_result(str op, object out, object result)
 

@@ -6,6 +6,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.inplace cimport check_result_dtype, write_out
+from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
 from gradsmith.runtime.variable cimport requires_grad_1
 
@@ -13,7 +14,7 @@ import operator
 
 import numpy as np
 
-from gradsmith.runtime import dtypes
+from gradsmith.runtime import dtypes, upcalls
 from gradsmith.runtime.tensor import from_array
 
 cnp.import_array()
@@ -254,9 +255,9 @@ cdef TensorBase as_floating(TensorBase t):
 
 # ---- results
 
-cdef TensorBase fitting(str op, TensorBase self, TensorBase value):
+cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
     check_result_dtype(op, dtype_of(value), dtype_of(self))
-    return value
+    return upcalls.copy_(self, value)
 
 
 cdef int write_values(str op, TensorBase self, object values) except -1:
@@ -283,6 +284,11 @@ cdef object write_result(str op, object out, object result):
         raise RuntimeError(
             f"{op}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad. Use the form without out=, or no_grad()."
+        )
+    if has_tangent_1(<TensorBase>result):
+        raise NotImplementedError(
+            f"{op}(): forward mode does not support functions with out=... arguments, but one of the arguments has a "
+            "tangent. Use the form without out=."
         )
     return write_out(op, out, array_of(<TensorBase>result))
 

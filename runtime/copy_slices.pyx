@@ -6,8 +6,8 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.string cimport memset
 cimport numpy as cnp
 
-from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport Node, give, gradient, set_metadata, set_value, value_of
+from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 from gradsmith.runtime.variable cimport collect_edge
 
@@ -46,7 +46,7 @@ cdef class CopySlices(Node):
 
 
 cdef TensorBase slice_of(TensorBase grad, object geometry):
-    if grad_enabled():
+    if ops_wanted():
         return upcalls.geometry_slice(grad, geometry)
     return wrap(slice_values(<object>grad.array, geometry))
 
@@ -76,7 +76,7 @@ cdef list run_inner(Node function, TensorBase inside, unsigned int wanted):
 
 cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
     """`grad` with the overwritten places replaced by `inside` (zeros when the operation passes nothing on)."""
-    if not grad_enabled():
+    if not ops_wanted():
         values = 0 if inside is None else <object>inside.array
         return wrap(replaced_values(<object>grad.array, values, geometry))
     outer = outside_of(grad, geometry)
@@ -115,7 +115,7 @@ cdef class AsStridedBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         if not self.wants(0):
             return 0
-        if grad_enabled():
+        if ops_wanted():
             give(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
         else:
             give(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))

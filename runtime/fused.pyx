@@ -3,10 +3,10 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport FusedKernel, fused
-from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_buffer cimport is_owned
 from gradsmith.runtime.node cimport Node, value_of
 from gradsmith.runtime.saved_variable cimport saved_array
+from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
 
 import numpy as np
@@ -31,7 +31,7 @@ cdef enum:
 
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
     cdef int edge, last = -1
-    if grad_enabled():
+    if ops_wanted():
         return False
     for edge in range(node.n_edges):
         if node.wants(edge):

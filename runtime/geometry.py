@@ -49,11 +49,27 @@ def _joined(base: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     return whole.view(np.result_type(geometry.dtype, np.complex64)).reshape(geometry.base_shape[:-1])
 
 
+def is_inside(geometry: Geometry) -> bool:
+    """Does the view show nothing but memory that the base covers."""
+    low, high = _extent(geometry)
+    first, last = _extent_of(geometry.shape, geometry.strides)
+    return (
+        0 in geometry.shape
+        or low <= geometry.offset + first <= geometry.offset + last + geometry.dtype.itemsize <= high
+    )
+
+
 def _extent(geometry: Geometry) -> tuple[int, int]:
     """Lowest and highest byte, from the base's first element, that the base covers."""
-    low = sum((n - 1) * s for n, s in zip(geometry.base_shape, geometry.base_strides) if s < 0 and n)
-    high = sum((n - 1) * s for n, s in zip(geometry.base_shape, geometry.base_strides) if s > 0 and n)
+    low, high = _extent_of(geometry.base_shape, geometry.base_strides)
     return low, high + geometry.dtype.itemsize
+
+
+def _extent_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """Where the lowest and the highest element start, from the first one."""
+    low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0 and n)
+    high = sum((n - 1) * s for n, s in zip(shape, strides) if s > 0 and n)
+    return low, high
 
 
 def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -6,9 +6,9 @@ hooks of the tensor, prehooks, accumulation, hooks of the accumulator, post-accu
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 from gradsmith.runtime.accumulate_grad cimport leaf_of
-from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_buffer cimport add_tensors
 from gradsmith.runtime.node cimport NODE_LEAF, Node, NodeMeta
+from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta, meta_of, wrap
 
 cdef extern from "Python.h":
@@ -71,7 +71,7 @@ cdef int check_hook_result(object hook, TensorBase before, object result) except
 cdef int retain(TensorBase t, TensorBase grad) except -1:
     meta = meta_of(t)
     if meta.grad is None:
-        meta.grad = grad if grad_enabled() else wrap((<object>grad.array).copy())
+        meta.grad = grad if ops_wanted() else wrap((<object>grad.array).copy())
     else:
         meta.grad = add_tensors(meta.grad, grad)
     return 0

@@ -6,8 +6,10 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.copy_slices cimport make_copy_slices
+from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport Node, set_metadata
+from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport (
     IS_VIEW,
     REQUIRES_GRAD,
@@ -40,6 +42,11 @@ cdef int check_inplace(str op, TensorBase self) except -1:
         return 0
     if self.flags & IS_VIEW:
         return check_inplace_view(op, self)
+    if is_alias(self):
+        raise RuntimeError(
+            f"{op}: a dual number made of a tensor that requires grad shares its memory, and the write would change that "
+            "tensor behind its history. Use the out-of-place form, or make the dual number of a clone()."
+        )
     if self.grad_fn == NULL:
         raise RuntimeError(
             f"a leaf Variable that requires grad is being used in an in-place operation: {op}. "
@@ -94,6 +101,7 @@ cdef TensorBase original_of(TensorBase self):
         original.grad_fn = grad_fn
         original.output_nr = self.output_nr
         original.flags |= REQUIRES_GRAD
+    copy_tangents(self, original)
     return original
 
 
@@ -147,6 +155,11 @@ cdef object write_out(str op, object out, object array):
         raise RuntimeError(
             f"{op}(): functions with out=... arguments don't support automatic differentiation, but the out tensor "
             "requires grad. Use the form without out=, or no_grad()."
+        )
+    if has_tangent_1(target):
+        raise NotImplementedError(
+            f"{op}(): forward mode does not support functions with out=... arguments, but the out tensor has a tangent. "
+            "Use the form without out=."
         )
     if target.numel() == 0 and array.size:
         check_result_dtype(op, array.dtype, target.dtype)

@@ -8,7 +8,7 @@ forbids it.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive
-from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
 
 from gradsmith.runtime import upcalls
@@ -22,7 +22,7 @@ cdef extern from "Python.h":
 cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
     cdef TensorBase total
-    if not grad_enabled():
+    if not ops_wanted():
         if is_owned(slot[0]):
             return add_arrays(slot[0], grad)
         if is_owned(grad):
@@ -60,6 +60,6 @@ cdef bint is_owned(PyObject *grad) noexcept:
 
 
 cdef TensorBase add_tensors(TensorBase a, TensorBase b):
-    if grad_enabled():
+    if ops_wanted():
         return upcalls.add(a, b)
     return wrap_owned(binary(ADD, a.array, b.array))

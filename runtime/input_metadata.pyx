@@ -8,8 +8,8 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport sum_to
-from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport InputMetadata, Node, metadata_dtype, metadata_shape, metadata_shape_tuple
+from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap, wrap_owned
 
 from gradsmith.runtime import upcalls
@@ -22,7 +22,7 @@ cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObjec
     """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)
-    if not grad_enabled() and only_broadcast(metadata, value.array):
+    if not ops_wanted() and only_broadcast(metadata, value.array):
         value = wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
         Py_INCREF(value)
         return <PyObject *>value
@@ -55,7 +55,7 @@ cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, Tensor
             f"Function {node.name()} returned an invalid gradient at index {edge} - got {list(value.shape)} "
             f"but expected shape compatible with {list(shape)}"
         )
-    if grad_enabled():
+    if ops_wanted():
         return upcalls.sum_to(value, shape)
     return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
 
@@ -72,7 +72,7 @@ cdef TensorBase match_dtype(InputMetadata *metadata, TensorBase value):
     cdef object dtype = metadata_dtype(metadata)
     if value.dtype == dtype:
         return value
-    if grad_enabled():
+    if ops_wanted():
         if value.dtype.kind == "c" and dtype.kind != "c":
             value = upcalls.real(value)
         return upcalls.to(value, dtype)

@@ -25,12 +25,14 @@ cdef struct Edge:
 #          The Tensor hands its array over when it dies or gets another history (saved_variable.settle_output)
 # ARRAY    `value` is the owned ndarray of such an output; `stale` counts the changes made after it was saved
 # FREED    the value was released after a backward
+# DUAL     `value` is an owned tuple: the ndarray of such an output, and the tangents that it had
 cdef enum SavedKind:
     SAVED_EMPTY = 0
     SAVED_INPUT = 1
     SAVED_OUTPUT = 2
     SAVED_ARRAY = 3
     SAVED_FREED = 4
+    SAVED_DUAL = 5
 
 cdef struct SavedVariable:
     PyObject *value

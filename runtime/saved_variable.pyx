@@ -10,6 +10,7 @@ from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport (
     Node,
     SAVED_ARRAY,
+    SAVED_DUAL,
     SAVED_FREED,
     SAVED_INPUT,
     SAVED_OUTPUT,
@@ -17,9 +18,11 @@ from gradsmith.runtime.node cimport (
     set_value,
     value_of,
 )
+from gradsmith.runtime.tangent cimport keep_tangents, open_levels, restore_tangents
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, SAVED_AS_OUTPUT, TensorBase, version_of, wrap
 
 cdef extern from "Python.h":
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
 
 
@@ -64,6 +67,21 @@ cdef void settle_output(PyObject *t) noexcept:
             saved.stale = min(borrowed_version(t) - saved.version, 255)
             saved.value = (<TensorBase>t).array
             Py_INCREF_pointer(saved.value)
+            if open_levels:
+                keep_dual(saved, t)
+
+
+cdef void keep_dual(SavedVariable *saved, PyObject *t) noexcept:
+    """The tangents of `t` besides its array, which the slot holds already."""
+    cdef object tangents = keep_tangents(t)
+    cdef tuple both
+    if tangents is None:
+        return
+    both = (<object>saved.value, tangents)
+    Py_DECREF_pointer(saved.value)
+    Py_INCREF(both)
+    saved.value = <PyObject *>both
+    saved.kind = SAVED_DUAL
 
 
 cdef unsigned int borrowed_version(PyObject *t) noexcept:
@@ -112,7 +130,7 @@ cdef TensorBase unpack(Node node, int slot):
             t = <TensorBase>saved.value
             raise changed_error(node, t, saved.version, producer_of(t))
         return <TensorBase>saved.value
-    if saved.kind == SAVED_ARRAY:
+    if saved.kind == SAVED_ARRAY or saved.kind == SAVED_DUAL:
         if saved.stale:
             raise changed_error(
                 node, revive(node, saved), saved.version, f"output {saved.output_nr} of {node.name()}"
@@ -125,7 +143,12 @@ cdef TensorBase unpack(Node node, int slot):
 
 cdef TensorBase revive(Node node, SavedVariable *saved):
     """Tensor around a kept array, with the history of the output it once was when that matters."""
-    cdef TensorBase t = wrap(<object>saved.value)
+    cdef TensorBase t
+    if saved.kind == SAVED_DUAL:
+        t = wrap((<tuple>saved.value)[0])
+        restore_tangents(t, (<tuple>saved.value)[1])
+    else:
+        t = wrap(<object>saved.value)
     t.own_version = saved.version + saved.stale
     if grad_enabled():
         Py_INCREF(node)

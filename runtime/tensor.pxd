@@ -9,6 +9,7 @@ cdef enum TensorFlag:
     HAS_HOOKS = 8               # meta holds hooks of a leaf
     VIEW_NO_GRAD = 16           # a view made while recording was off: ambiguous to write with recording on
     VIEW_MULTI_OUTPUT = 32      # one of several views of a multi-output op: may not be written
+    IS_TANGENT = 64             # held as the tangent of another tensor: nobody else may take its memory over
     NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
 
 
@@ -18,6 +19,7 @@ cdef class TensorMeta:
     cdef public object hooks            # of a leaf: a table of hooks.py, None until used
     cdef public object post_accumulate_hooks
     cdef public bint retains_grad
+    cdef object tangents                # of forward mode: the youngest Tangent of a chain, or None
     cdef public object name
 
 

@@ -42,9 +42,18 @@ from gradsmith.runtime.tensor cimport (
 import weakref
 
 from gradsmith.runtime import upcalls
+from gradsmith.runtime.geometry import geometry_of, is_inside
 from gradsmith.runtime.indexing import getitem, setitem
 
 cnp.import_array()
+
+cdef extern from *:
+    """
+    static PyObject *gs_array_at(char *start, int type, int nd, npy_intp *shape, npy_intp *strides) {
+        return PyArray_New(&PyArray_Type, nd, shape, type, strides, start, 0, NPY_ARRAY_WRITEABLE, NULL);
+    }
+    """
+    object gs_array_at(char *start, int type, int nd, cnp.npy_intp *shape, cnp.npy_intp *strides)
 
 cdef extern from "Python.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
@@ -248,6 +257,23 @@ cdef list as_view_list(TensorBase base, object arrays):
         view.flags |= VIEW_MULTI_OUTPUT
         results.append(view)
     return results
+
+
+cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
+    """The view of `other`, laid out like `base`, that shows of it what `view` shows of `base`."""
+    cdef cnp.ndarray shown = <cnp.ndarray>view.array
+    cdef object geometry = geometry_of(<object>base.array, shown)
+    cdef TensorBase result
+    if not is_inside(geometry):
+        raise RuntimeError("a view that reaches beyond its base has no tangent; clone() it")
+    cdef char *start = <char *>cnp.PyArray_DATA(<cnp.ndarray>other.array) + <Py_ssize_t>geometry.offset
+    array = gs_array_at(start, cnp.PyArray_TYPE(shown), shown.ndim, shown.shape, shown.strides)
+    cnp.PyArray_UpdateFlags(array, cnp.NPY_ARRAY_UPDATE_ALL)
+    cnp.set_array_base(array, <object>other.array)
+    result = share_version(root_of(other), array)
+    result.flags |= IS_VIEW
+    result.view_version = version_of(result)
+    return result
 
 
 cdef TensorBase share_version(TensorBase source, object array):

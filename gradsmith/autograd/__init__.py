@@ -206,4 +206,4 @@ def _warn_create_graph() -> None:
     )
 
 
-upcalls.fill(backward=backward)
+upcalls.fill(backward=backward, grad=grad)

@@ -174,17 +174,11 @@ def test_integers_enter_a_function_of_floats_as_floats() -> None:
     assert entry_of(text.format("self * self")).compute.floating == ()
 
 
-COPY = """copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)
-  forward: array(src)
-  self: grad * 0
-  src: grad"""
-
-
 def inplace_of(entry: str) -> InplaceView:
-    """The in-place form of an entry, in a table that has `copy_`."""
+    """The in-place form of an entry."""
     inplace = complete(f"{entry}\n  variants: [inplace]")
-    table = load_table(f"{OPS}loss:\n{inplace}{complete(COPY)}")
-    op = table.ops[-2]
+    table = load_table(f"{OPS}loss:\n{inplace}")
+    op = table.ops[-1]
     made = entry_view(op, op.variants[0], table).inplace
     assert made is not None
     return made
@@ -193,17 +187,26 @@ def inplace_of(entry: str) -> InplaceView:
 def test_a_composite_in_place_is_copied() -> None:
     """Its parts see the value from before: they may save it."""
     twice = inplace_of("twice(Tensor self) -> Tensor\n  forward: composite(self + self)")
-    assert twice.copy == "op_copy_"
+    assert twice.is_composite
     assert twice.text == "op_add_tensor(original, original, 1)"
 
 
 def test_a_view_in_place_is_copied_when_the_result_is_saved() -> None:
-    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * result")
-    assert (made.view_copy, made.view_arguments) == ("op_copy_", ("self",))
-    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * result * self")
-    assert made.view_arguments == ("original_of(self)",)
-    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * self")
-    assert made.view_copy == ""
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * result").by_copy
+    assert made is not None
+    assert (made.condition, made.arguments) == ("self.flags & IS_VIEW or has_tangent_1(self)", ("self",))
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * result * self").by_copy
+    assert made is not None
+    assert made.arguments == ("original_of(self)",)
+    made = inplace_of("e(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * self").by_copy
+    assert made is not None
+    assert made.condition == "has_tangent_1(self)"
+
+
+def test_in_place_without_gradient_ends_the_tangents() -> None:
+    made = inplace_of("f(Tensor self) -> Tensor\n  forward: ufunc(floor)\n  nondifferentiable: it jumps")
+    assert made.by_copy is None
+    assert made.ends_tangents
 
 
 # ---- families

@@ -34,6 +34,30 @@ cdef class AddcmulBackward0(Node):
     def _saved_value(self):
         return value_of(self, 0)
 
+cdef int tangents_addcmul_tensor(TensorBase result, TensorBase self, TensorBase tensor1, TensorBase tensor2, object value) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, tensor1_t, tensor2_t, grad
+    cdef LevelWalk walk = walk_levels((self, tensor1, tensor2))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            tensor1_t = walk.tangent(tensor1)
+            tensor2_t = walk.tangent(tensor2)
+            grad = stand_in(walk, result)
+            # self: grad
+            if self_t is not None:
+                walk.transpose(self, self_t, grad)
+            # tensor1: grad * conj(tensor2 * value)
+            if tensor1_t is not None:
+                walk.transpose(tensor1, tensor1_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
+            # tensor2: grad * conj(tensor1 * value)
+            if tensor2_t is not None:
+                walk.transpose(tensor2, tensor2_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     cdef AddcmulBackward0 node
@@ -50,10 +74,15 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             set_value(node, 0, value)
         set_history(result, node)
+    if has_tangent_3(self, tensor1, tensor2):
+        tangents_addcmul_tensor(result, self, tensor1, tensor2, value)
     return result
 
 cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     check_inplace("addcmul_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_3(self, tensor1, tensor2):
+        return copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value))
     cdef AddcmulBackward0 node = None
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
@@ -96,6 +125,26 @@ cdef class AddcmulScalarBackward0(Node):
     def _saved_value(self):
         return value_of(self, 1)
 
+cdef int tangents_addcmul_scalar(TensorBase result, TensorBase self, TensorBase tensor1, object tensor2, object value) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, tensor1_t, grad
+    cdef LevelWalk walk = walk_levels((self, tensor1))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            tensor1_t = walk.tangent(tensor1)
+            grad = stand_in(walk, result)
+            # self: grad
+            if self_t is not None:
+                walk.transpose(self, self_t, grad)
+            # tensor1: grad * conj(tensor2 * value)
+            if tensor1_t is not None:
+                walk.transpose(tensor1, tensor1_t, op_mul_scalar(grad, conj_number(tensor2 * value)))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * tensor2)
     cdef AddcmulScalarBackward0 node
@@ -108,10 +157,15 @@ cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object te
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
         set_history(result, node)
+    if has_tangent_2(self, tensor1):
+        tangents_addcmul_scalar(result, self, tensor1, tensor2, value)
     return result
 
 cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     check_inplace("addcmul_", self)
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, tensor1):
+        return copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value))
     cdef AddcmulScalarBackward0 node = None
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
@@ -175,5 +229,6 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
         input: grad
         tensor1: grad * conj(tensor2 * value)
         tensor2: grad * conj(tensor1 * value)
+        result: transposed
     """
     return give_out("addcmul", out, call_addcmul(input, tensor1, tensor2, value))

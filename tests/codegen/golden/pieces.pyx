@@ -19,6 +19,18 @@ cdef class PiecesBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+cdef int tangents_pieces(list result, TensorBase self, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give_list(result, op_pieces(self_t, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef list op_pieces(TensorBase self, object dim):
     cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
     cdef PiecesBackward0 node
@@ -62,6 +74,7 @@ def pieces(input, dim=0, *, axis=None):
     Gradients::
 
         input: cat(grads, dim)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis
@@ -93,6 +106,18 @@ cdef class JoinBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 1)
 
+cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
+    """Forward mode: auto_linear."""
+    cdef list tensors_t
+    cdef LevelWalk walk = walk_levels((tensors,))
+    try:
+        while walk.next():
+            tensors_t = walk.tangents(tensors)
+            walk.give(result, op_join(tensors_t, dim))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_join(list tensors, object dim):
     cdef TensorBase result = wrap(np.concatenate(arrays_of(tensors), dim))
     cdef JoinBackward0 node
@@ -103,6 +128,8 @@ cdef TensorBase op_join(list tensors, object dim):
         set_value(node, 0, [shape_of(t) for t in tensors])
         set_value(node, 1, dim)
         set_history(result, node)
+    if has_tangent_list(tensors):
+        tangents_join(result, tensors, dim)
     return result
 
 cdef object call_join(object tensors, object dim):
@@ -137,6 +164,7 @@ def join(tensors, dim=0, *, axis=None):
     Gradients::
 
         tensors: cat_backward(grad, tensors.shape, dim)
+        result: auto_linear
     """
     if axis is not None:
         dim = axis

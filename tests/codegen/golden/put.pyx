@@ -14,6 +14,26 @@ cdef class PutBackward0(Node):
     cpdef str name(self):
         return "PutBackward0"
 
+cdef int tangents_put__tensor(TensorBase result, TensorBase self, TensorBase value) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, value_t, grad
+    cdef LevelWalk walk = walk_levels((self, value))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            value_t = walk.tangent(value)
+            grad = stand_in(walk, result)
+            # self: grad * 0
+            if self_t is not None:
+                walk.transpose(self, self_t, op_mul_scalar(grad, 0))
+            # value: grad
+            if value_t is not None:
+                walk.transpose(value, value_t, grad)
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     check_inplace("put_", self)
     cdef PutBackward0 node = None
@@ -24,6 +44,8 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
         collect_edge(node, 1, value)
     write_values("put_", self, np.asarray(array_of(value)))
     finish_inplace(self, node)
+    if has_tangent_2(self, value):
+        tangents_put__tensor(self, self, value)
     return self
 
 cdef class PutScalarBackward0(Node):
@@ -38,6 +60,22 @@ cdef class PutScalarBackward0(Node):
     cpdef str name(self):
         return "PutBackward0"
 
+cdef int tangents_put__scalar(TensorBase result, TensorBase self, object value) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: grad * 0
+            if self_t is not None:
+                walk.transpose(self, self_t, op_mul_scalar(grad, 0))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_put__scalar(TensorBase self, object value):
     check_inplace("put_", self)
     cdef PutScalarBackward0 node = None
@@ -47,6 +85,8 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
         collect_edge(node, 0, self)
     write_values("put_", self, np.asarray(value))
     finish_inplace(self, node)
+    if has_tangent_1(self):
+        tangents_put__scalar(self, self, value)
     return self
 
 cdef object call_put_(object self, object value):

@@ -31,13 +31,27 @@ cdef class SoftplusBackward0(Node):
     def _saved_threshold(self):
         return value_of(self, 1)
 
+cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta)))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
     cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
         return op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self, op_sub_tensor_scalar(op_exp(op_mul_scalar(self, beta)), 1))
     finally:
         swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     cdef PyObject *operands[1]
@@ -54,6 +68,8 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         set_value(node, 0, beta)
         set_value(node, 1, threshold)
         set_history(result, node)
+    if has_tangent_1(self):
+        tangents_softplus(result, self, beta, threshold)
     return result
 
 cdef object call_softplus(object self, object beta, object threshold):
@@ -87,5 +103,6 @@ def softplus(input, beta=1, threshold=20):
     Gradients::
 
         input: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
+        result: auto_element_wise
     """
     return call_softplus(input, beta, threshold)

@@ -20,6 +20,18 @@ cdef class TanhBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_tanh(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
@@ -29,12 +41,16 @@ cdef TensorBase op_tanh(TensorBase self):
         collect_edge(node, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_tanh(result, self)
     return result
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
-    if self.flags & IS_VIEW:    # saving the result would save the view, which will hold the node
-        return op_copy__tensor(self, fitting("tanh_", self, op_tanh(self)))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        return copy_into("tanh_", self, op_tanh(self))
     cdef TanhBackward0 node = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
@@ -79,5 +95,6 @@ def tanh(input, *, out=None):
     Gradients::
 
         input: grad * conj(1 - result * result)
+        result: auto_element_wise
     """
     return give_out("tanh", out, call_tanh(input))

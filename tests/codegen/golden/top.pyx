@@ -23,6 +23,22 @@ cdef class TopBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+cdef int tangents_top(TensorBase result, TensorBase self) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: grad * where(self > result - 1, self, 0)
+            if self_t is not None:
+                walk.transpose(self, self_t, op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self, op_sub_tensor_scalar(result, 1)), self, 0)))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
 cdef TensorBase op_top(TensorBase self):
     cdef TensorBase result = wrap(np.max(array_of(self)))
     cdef TopBackward0 node
@@ -33,6 +49,8 @@ cdef TensorBase op_top(TensorBase self):
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
+    if has_tangent_1(self):
+        tangents_top(result, self)
     return result
 
 
@@ -62,6 +80,22 @@ cdef class TopBackward1(Node):
     def _saved_self_shape(self):
         return value_of(self, 0)
 
+cdef int tangents_top_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad_values
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad_values = stand_in(walk, values)
+            # self: grad_values.expand(self.shape) * indices
+            if self_t is not None:
+                walk.transpose(self, self_t, op_mul_tensor(op_expand(grad_values, shape_of(self)), indices))
+            walk.give_transposed((values,), (grad_values,))
+    finally:
+        walk.end()
+    return 0
+
 cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
     cdef TensorBase values, indices
     values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
@@ -75,6 +109,8 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
         set_value(node, 0, shape_of(self))
         set_history_list([values, None], node)
         save_output(node, 0, indices)
+    if has_tangent_1(self):
+        tangents_top_dim(values, indices, self, dim, keepdim)
     return (values, indices)
 
 
@@ -153,6 +189,7 @@ def top(*args, **kwargs):
     Gradients::
 
         input: grad * where(self > result - 1, self, 0)
+        result: transposed
         input: grad_values.expand(self.shape) * indices
     """
     return bind_top(args, kwargs)

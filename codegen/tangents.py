@@ -1,0 +1,267 @@
+"""Forward mode of an op: how the tangents of its results follow from those of its inputs.
+
+An entry may say it (``result: ...``). What it leaves out is derived, in this order:
+
+- an elementwise op uses the formulas of its gradients: the derivative that multiplies `grad` there multiplies a tangent
+  here (`auto_element_wise`);
+- an op none of whose gradients reads a value is linear, and is applied to the tangents (`auto_linear`);
+- an op whose gradients read the other inputs, never their own or the result, is linear in each (`auto_linear_in_each`);
+- whatever is left is `transposed`: its gradients are linear in `grad`, and the graph of a linear map, run backwards, is
+  the transposed map.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast, get_args
+
+from .checking import Context
+from .declare import Declaration, RawFormula
+from .errors import Problem
+from .formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
+from .linearity import is_holomorphic, without_conj
+from .model import Backward, Tangent, TangentRule, Tangents, TangentTerm
+from .resolve import TENSOR, TENSORS, Scope, parse
+from .schema import Argument, Signature, Type
+from .substitute import substituted
+
+AUTOMATIC: tuple[str, ...] = tuple(rule for rule in get_args(TangentRule) if rule != "formula")
+ZERO = Literal(Type("int"), 0)
+
+
+def tangent_name(name: str) -> str:
+    """``self`` has the tangent ``self_t``."""
+    return f"{name}_t"
+
+
+@dataclass(frozen=True)
+class TangentBuilder:
+    """Builds the forward mode of one variant that has a node."""
+
+    declaration: Declaration
+    index: int  # of the variant
+    backward: Backward
+    context: Context
+
+    @property
+    def signature(self) -> Signature:
+        return self.declaration.expanded[self.index][0]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.backward.differentiable_inputs
+
+    def expect_tangents(self) -> Tangents | None:
+        """None after a mistake, which has been reported."""
+        declared = self.declaration.tangent_formulas
+        if not declared:
+            return self.derived()
+        rules = {raw.text.text.strip() for raw in declared} & set(AUTOMATIC)
+        if not rules:
+            return self.explicit(declared)
+        return self.automatic(cast("TangentRule", rules.pop()), declared[0])
+
+    # -- as the entry says
+
+    def automatic(self, rule: TangentRule, raw: RawFormula) -> Tangents | None:
+        reason = self.why_not(rule)
+        if reason:
+            self.error(raw, f"{raw.subject} is {rule}, but {reason}")
+            return None
+        return self.by_rule(rule, declared=True)
+
+    def why_not(self, rule: TangentRule) -> str:
+        """Why the op cannot have this rule, as far as the entry alone can tell."""
+        if rule == "auto_element_wise":
+            if len(self.signature.returns) > 1 or self.signature.returns[0].type.is_list:
+                return "the op has several results"
+            if any(self.type_of(name).is_list for name in self.inputs):
+                return "the op takes a list of tensors"
+            if any(g.is_joint and not isinstance(g.formula.expr, TupleExpr) for g in self.backward.gradients):
+                return "one formula gives the gradients of several inputs"
+        if rule == "auto_linear_in_each" and any(self.type_of(name).is_list for name in self.inputs):
+            return "the op takes a list of tensors"
+        return ""
+
+    def explicit(self, declared: tuple[RawFormula, ...]) -> Tangents | None:
+        outputs = [output for raw in declared for output in self.explicit_outputs(raw)]
+        missing = self.outputs() - {output.output for output in outputs}
+        if self.context.errors:
+            return None
+        if missing:
+            name = self.signature.output_names[min(missing)]
+            self.error(declared[0], f"has no forward formula for '{name}'", "Every differentiable result needs one.")
+            return None
+        text = "; ".join(f"{', '.join(raw.inputs)}: {' '.join(raw.text.text.split())}" for raw in declared)
+        single = len(declared) == 1 and declared[0].inputs == ("result",)
+        text = " ".join(declared[0].text.text.split()) if single else text
+        return Tangents("formula", text, True, self.inputs, tuple(outputs))
+
+    def explicit_outputs(self, raw: RawFormula) -> Iterator[Tangent]:
+        """One formula, or a tuple of as many as it names outputs."""
+        node = self.expect_parsed(raw)
+        if node is None:
+            return
+        nodes = [node] if len(raw.inputs) == 1 else list(getattr(node, "elts", ()))
+        if len(nodes) != len(raw.inputs):
+            self.error(raw, f"{raw.subject} gives {len(nodes) or 1} tangents for {len(raw.inputs)} results")
+            return
+        for name, part in zip(raw.inputs, nodes, strict=True):
+            terms = self.explicit_terms(raw, part)
+            if terms is not None:
+                yield Tangent(self.signature.output_names.index(name), terms)
+
+    def expect_parsed(self, raw: RawFormula) -> ast.expr | None:
+        try:
+            return parse(raw.text.text)
+        except Problem as problem:
+            self.context.error(
+                raw.text, problem.offset, self.declaration.base, f"{raw.subject} {problem.problem}", problem.hint
+            )
+            return None
+
+    def explicit_terms(self, raw: RawFormula, node: ast.expr) -> tuple[TangentTerm, ...] | None:
+        terms: list[TangentTerm] = []
+        every = set(map(tangent_name, self.differentiable))
+        here = set(map(tangent_name, self.inputs))
+        read_at_all = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & every
+        if not read_at_all:
+            self.error(raw, f"{raw.subject} reads no tangent", f"Tangents: {', '.join(sorted(every))}.")
+            return None
+        for term in summands(node):
+            read = {n.id for n in ast.walk(term) if isinstance(n, ast.Name)} & every
+            if read and not read & here:
+                continue  # only tangents of what are numbers here: zero
+            resolved = self.context.expect_node(raw.text, term, self.scope(), self.declaration.base, raw.subject)
+            if resolved is None:
+                return None
+            wanted = TENSORS if self.signature.returns[0].type.is_list else TENSOR
+            if resolved.type.plain.required != wanted:
+                self.error(raw, f"{raw.subject} gives {resolved.type.plain}, but a tangent is a {wanted}")
+                return None
+            terms.append(TangentTerm(self.reads(resolved), resolved))
+        return tuple(terms)
+
+    def scope(self) -> Scope:
+        variables: dict[str, Expr] = {a.name: Name(a.type.plain, a.name) for a in self.signature.arguments}
+        for name, returned in zip(self.signature.output_names, self.signature.returns, strict=True):
+            variables[name] = Name(returned.type.plain, name)
+        for name in self.differentiable:
+            kind = self.type_of(name)
+            here = name in self.inputs
+            variables[tangent_name(name)] = Name(kind.plain.required, tangent_name(name)) if here else ZERO
+        return Scope(variables=variables, multi_returns=self.context.multi_returns)
+
+    @property
+    def differentiable(self) -> tuple[str, ...]:
+        """Inputs with a gradient in some variant: here they may be numbers, whose tangent is zero."""
+        named = {name for formula in self.declaration.formulas for name in formula.inputs}
+        return tuple(a.name for a in self.signature.arguments if a.name in named)
+
+    # -- derived
+
+    def derived(self) -> Tangents:
+        return self.by_rule(self.fitting_rule(), declared=False)
+
+    def fitting_rule(self) -> TangentRule:
+        if self.declaration.is_elementwise and not self.why_not("auto_element_wise"):
+            return "auto_element_wise"
+        if self.signature.returns[0].type.written:
+            return "transposed"  # the op is not applied to tangents: it would write into one
+        read = [(set(g.inputs), g.formula.uses) for g in self.backward.gradients]
+        # A number in the place of an input is zero for the linear rule: no formula may read it.
+        values = {*self.differentiable, *self.signature.output_names}
+        if not any(uses & values for _, uses in read):
+            return "auto_linear"
+        others = [(own, values - set(self.signature.output_names) - own) for own, _ in read]
+        if all(uses & values == wanted for (_, uses), (_, wanted) in zip(read, others, strict=True)):
+            return "auto_linear_in_each" if not self.why_not("auto_linear_in_each") else "transposed"
+        return "transposed"
+
+    def by_rule(self, rule: TangentRule, *, declared: bool) -> Tangents:
+        outputs: tuple[Tangent, ...] = ()
+        if rule == "auto_element_wise":
+            outputs = (Tangent(0, tuple(self.elementwise_terms())),)
+        elif rule == "auto_linear":
+            outputs = tuple(self.linear_outputs())
+        elif rule == "auto_linear_in_each":
+            terms = tuple(self.term(self.applied({name}, numbers_too=False)) for name in self.inputs)
+            outputs = (Tangent(0, terms),)
+        return Tangents(rule, rule, declared, self.inputs, outputs)
+
+    def elementwise_terms(self) -> Iterator[TangentTerm]:
+        for gradient in self.backward.gradients:
+            expr = gradient.formula.expr
+            parts = expr.items if isinstance(expr, TupleExpr) else (expr,)
+            for name, part in zip(gradient.inputs, parts, strict=True):
+                yield self.term(self.along(part, Name(TENSOR, tangent_name(name))))
+
+    def along(self, formula: Expr, tangent: Expr) -> Expr:
+        """The gradient ``F(grad) = grad * conj(f')`` made a derivative along a tangent: ``conj(F(conj(t)))``."""
+        conj = self.context.callees.expect_unary("conj")
+        if conj is None or not self.declaration.supports_complex:
+            return without_conj(substituted(formula, {Gradient: lambda _: tangent}))
+        if is_holomorphic(formula, self.context.callees):
+            return without_conj(substituted(formula, {Gradient: lambda _: tangent}))
+        inner = substituted(formula, {Gradient: lambda _: conj(tangent)})
+        return conj(inner)
+
+    def linear_outputs(self) -> Iterator[Tangent]:
+        """The op applied to all tangents; numbers in their places are zero."""
+        applied = self.applied(set(self.inputs), numbers_too=True)
+        names = self.signature.output_names
+        for output in sorted(self.outputs()):
+            part: Expr = applied
+            if len(names) > 1:
+                part = Subscript(TENSOR, applied, Literal(Type("int"), output))
+            yield Tangent(output, (self.term(part),))
+
+    def applied(self, tangents: set[str], *, numbers_too: bool) -> Call:
+        """The op itself, with the tangents of some inputs in their places, and zero for the numbers in such places."""
+        arguments = tuple(self.argument(a, tangents, numbers_too) for a in self.signature.arguments)
+        c_entry = self.declaration.c_entries[self.index]
+        returns = self.signature.returns
+        kind = returns[0].type.plain if len(returns) == 1 else TENSORS
+        return Call(kind, self.declaration.base, c_entry, self.declaration.entry.family, arguments)
+
+    def argument(self, argument: Argument, tangents: set[str], numbers_too: bool) -> Expr:
+        if argument.name in tangents:
+            return Name(argument.type.plain, tangent_name(argument.name))
+        is_number = argument.name in self.differentiable and not argument.type.is_differentiable
+        return ZERO if is_number and numbers_too else Name(argument.type.plain, argument.name)
+
+    # -- small things
+
+    def term(self, expr: Expr) -> TangentTerm:
+        return TangentTerm(self.reads(expr), expr)
+
+    def reads(self, expr: Expr) -> tuple[str, ...]:
+        names = {part.name for part in expr.walk() if isinstance(part, Name)}
+        return tuple(name for name in self.inputs if tangent_name(name) in names)
+
+    def outputs(self) -> set[int]:
+        return {i for i, flag in enumerate(self.declaration.output_differentiability) if flag}
+
+    def type_of(self, name: str) -> Type:
+        return self.signature.argument(name).type
+
+    def error(self, raw: RawFormula, problem: str, hint: str = "") -> None:
+        self.context.error(raw.text, 0, self.declaration.base, problem, hint)
+
+
+def summands(node: ast.expr) -> Iterator[ast.expr]:
+    """``a + b - c`` as a, b, -c: each is computed only when its tangent is there."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield from summands(node.left)
+        for term in summands(node.right):
+            yield term if isinstance(node.op, ast.Add) else _negated(term)
+    else:
+        yield node
+
+
+def _negated(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return node.operand
+    return ast.copy_location(ast.UnaryOp(ast.USub(), node), node)

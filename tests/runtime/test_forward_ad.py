@@ -1,0 +1,431 @@
+"""Forward mode: levels, dual numbers, views and in-place writes, and how it mixes with reverse mode."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+from gradsmith.autograd.forward_ad import (
+    dual_level,
+    enter_dual_level,
+    exit_dual_level,
+    make_dual,
+    set_fwd_grad_enabled,
+    unpack_dual,
+)
+
+X = np.array([0.3, -0.7, 1.1])
+T = np.array([1.0, 0.5, -2.0])
+
+
+def dual(x=X, t=T, **level):
+    return make_dual(gs.tensor(x), gs.tensor(t), **level)
+
+
+def tangent(value, **level):
+    found = unpack_dual(value, **level).tangent
+    return None if found is None else found.detach().numpy()
+
+
+# ---- levels
+
+
+def test_tangents_end_with_their_level():
+    with dual_level():
+        x = dual()
+        y = x * 2
+        np.testing.assert_array_equal(tangent(y), 2 * T)
+    assert unpack_dual(y) == (y, None)
+    with dual_level():
+        assert tangent(x) is None
+        assert tangent(y) is None
+
+
+def test_the_tensor_itself_gets_no_tangent():
+    with dual_level():
+        x = gs.tensor(X)
+        make_dual(x, gs.tensor(T))
+        assert tangent(x) is None
+        assert tangent(x * 2) is None
+
+
+def test_a_level_may_be_opened_and_closed_by_hand():
+    level = enter_dual_level()
+    assert level == 0
+    inner = enter_dual_level()
+    assert inner == 1
+    with pytest.raises(RuntimeError, match="last one that was entered is 1"):
+        exit_dual_level(level=0)
+    exit_dual_level(level=1)
+    exit_dual_level()
+    with pytest.raises(RuntimeError, match="last one that was entered is none"):
+        exit_dual_level()
+
+
+def test_an_exception_closes_the_level():
+    with pytest.raises(ZeroDivisionError), dual_level():
+        raise ZeroDivisionError
+    with dual_level() as level:
+        assert level == 0
+
+
+def test_the_level_decorates_functions():
+    @dual_level()
+    def derivative():
+        return tangent(dual().sin())
+
+    np.testing.assert_allclose(derivative(), np.cos(X) * T)
+    np.testing.assert_allclose(derivative(), np.cos(X) * T)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+def test_any_number_of_levels(depth):
+    """The derivative of exp(2x) of order `depth`, each level along one."""
+    x = gs.tensor(X)
+    for _ in range(depth):
+        enter_dual_level()
+        x = make_dual(x, gs.ones(3, dtype=gs.float64))
+    y = (x * 2).exp()
+    for level in reversed(range(depth)):
+        y = unpack_dual(y, level=level).tangent
+        exit_dual_level(level=level)
+        y = y if y is None else y + 0
+    # tangents of outer levels stay with the tangent of an inner one until their own level ends
+    np.testing.assert_allclose(y.numpy(), 2**depth * np.exp(2 * X), rtol=1e-12)
+
+
+def test_perturbations_are_not_confused():
+    """d/dx (x * d/dy (x + y)) = 1: the inner derivative must not see the outer direction."""
+    one = gs.tensor(1.0, dtype=gs.float64)
+    with dual_level() as outer:
+        x = make_dual(gs.tensor(3.0, dtype=gs.float64), one)
+        with dual_level():
+            y = make_dual(gs.tensor(5.0, dtype=gs.float64), one)
+            inner = unpack_dual(x + y).tangent
+        result = x * inner
+        assert tangent(result, level=outer) == 1.0
+
+
+def test_a_primal_keeps_the_tangents_of_outer_levels():
+    with dual_level() as outer:
+        x = dual()
+        with dual_level() as inner:
+            y = make_dual(x, gs.tensor(T)) ** 2
+            primal = unpack_dual(y, level=inner).primal
+            assert tangent(primal, level=inner) is None
+            np.testing.assert_allclose(tangent(primal, level=outer), 2 * X * T)
+
+
+def test_threads_have_levels_of_their_own():
+    found = {}
+
+    def run(name):
+        with dual_level() as level:
+            found[name] = (level, tangent(dual().exp()))
+
+    with dual_level():
+        threads = [threading.Thread(target=run, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for level, value in found.values():
+        assert level == 0
+        np.testing.assert_allclose(value, np.exp(X) * T)
+
+
+def test_a_tensor_may_outlive_its_level_and_its_thread():
+    """The tangent of another thread's level is seen, as long as that level is open."""
+    with dual_level():
+        x = dual()
+        found = []
+        thread = threading.Thread(target=lambda: found.append(x.sin()))
+        thread.start()
+        thread.join()
+        np.testing.assert_allclose(tangent(found[0]), np.cos(X) * T)
+
+
+# ---- errors
+
+
+def test_outside_a_level():
+    with pytest.raises(RuntimeError, match="outside a level"):
+        dual()
+
+
+@pytest.mark.parametrize(
+    ("x", "t", "error", "message"),
+    [
+        (X, T[:2], RuntimeError, r"tangent of shape \[2\] for a primal of shape \[3\]"),
+        (X, T.astype("float32"), RuntimeError, "float32 tangent for a float64 primal"),
+        (np.arange(3), np.arange(3), ValueError, "expected tensor to be floating point or complex, got dtype int64"),
+        (X, np.arange(3), ValueError, "expected tangent to be floating point or complex"),
+    ],
+)
+def test_what_is_no_dual_number(x, t, error, message):
+    with dual_level(), pytest.raises(error, match=message):
+        dual(x, t)
+
+
+def test_what_is_no_tensor():
+    with dual_level():
+        with pytest.raises(TypeError, match="tensor must be a Tensor, got ndarray"):
+            make_dual(X, gs.tensor(T))
+        with pytest.raises(TypeError, match="tangent must be a Tensor, got float"):
+            make_dual(gs.tensor(X), 1.0)
+        with pytest.raises(TypeError, match="expected a Tensor, got float"):
+            unpack_dual(1.0)
+
+
+def test_a_dual_number_has_one_tangent_for_a_level():
+    with dual_level():
+        x = dual()
+        with pytest.raises(RuntimeError, match="already has a forward gradient at this level"):
+            make_dual(x, gs.tensor(T))
+
+
+def test_a_level_that_is_not_open():
+    with dual_level(), pytest.raises(RuntimeError, match="level 3 is not open; open are 0 to 0"):
+        dual(level=3)
+
+
+def test_out_is_refused():
+    with dual_level():
+        with pytest.raises(NotImplementedError, match="out="):
+            gs.mul(dual(), 2.0, out=gs.zeros(3, dtype=gs.float64))
+        with pytest.raises(NotImplementedError, match="out="):
+            gs.mul(gs.tensor(X), 2.0, out=dual())
+
+
+# ---- modes
+
+
+def test_no_grad_does_not_stop_tangents():
+    with dual_level(), gs.no_grad():
+        np.testing.assert_array_equal(tangent(dual() * 3), 3 * T)
+
+
+def test_tangents_can_be_switched_off():
+    with dual_level():
+        x = dual()
+        with set_fwd_grad_enabled(False):
+            y = x * 2
+        assert tangent(y) is None
+        np.testing.assert_array_equal(tangent(x * 2), 2 * T)
+
+
+def test_detach_drops_the_tangent():
+    with dual_level():
+        assert tangent(dual().detach()) is None
+
+
+def test_a_result_that_has_no_derivative_has_no_tangent():
+    with dual_level():
+        x = dual()
+        assert tangent(x > 0) is None
+        assert tangent(x.argmax()) is None
+        values, indices = x.max(0)
+        assert tangent(values) == -2.0
+        assert tangent(indices) is None
+
+
+def test_broadcasting_and_dtype():
+    with dual_level():
+        x = make_dual(gs.tensor(X.astype("float32")), gs.tensor(T.astype("float32")))
+        y = x + gs.ones((2, 1), dtype=gs.float64)
+        found = unpack_dual(y).tangent
+        assert (found.shape, found.dtype) == ((2, 3), np.float64)
+        np.testing.assert_array_equal(found.numpy(), [T.astype("float32")] * 2)
+
+
+# ---- views and in-place writes
+
+
+def test_the_tangent_of_a_view_is_a_view_of_the_tangent():
+    with dual_level():
+        base = dual() + 0
+        view = base[1:]
+        np.testing.assert_array_equal(tangent(view), T[1:])
+        base.mul_(2)
+        np.testing.assert_array_equal(tangent(view), 2 * T[1:])
+        view.mul_(5)
+        np.testing.assert_array_equal(tangent(base), [2 * T[0], *(10 * T[1:])])
+
+
+def test_a_base_gets_a_tangent_through_a_view():
+    with dual_level():
+        base = gs.zeros(3, dtype=gs.float64)
+        before, other = base[:2], base.view((3, 1))
+        before.copy_(dual()[:2])
+        np.testing.assert_array_equal(tangent(base), [*T[:2], 0])
+        np.testing.assert_array_equal(tangent(other), [[T[0]], [T[1]], [0]])
+        assert tangent(gs.zeros(2)) is None
+
+
+def test_a_view_gets_a_tangent_through_its_base():
+    with dual_level():
+        base = gs.ones(3, dtype=gs.float64)
+        view = base[::2]
+        base.mul_(dual())
+        np.testing.assert_array_equal(tangent(view), T[::2])
+
+
+def test_views_of_every_kind():
+    with dual_level():
+        x = make_dual(gs.tensor(np.arange(6.0).reshape(2, 3)), gs.tensor(np.arange(6.0).reshape(2, 3) * 10)) + 0
+        views = [x.t(), x[:, 1], x.reshape(6), x.unsqueeze(0), x.flip(0), x.expand((4, 2, 3))]
+        for view in views:
+            np.testing.assert_array_equal(tangent(view), 10 * view.numpy())
+        np.testing.assert_array_equal(tangent(x.unbind(0)[1]), 10 * x.numpy()[1])
+        np.testing.assert_array_equal(tangent(x.split(2, 1)[1]), 10 * x.numpy()[:, 2:])
+
+
+def test_parts_of_complex_numbers():
+    z, t = X + 1j * T, T - 2j * X
+    with dual_level():
+        x = dual(z, t) + 0
+        np.testing.assert_array_equal(tangent(x.real), t.real)
+        np.testing.assert_array_equal(tangent(x.imag), t.imag)
+        x.real.mul_(3)
+        np.testing.assert_array_equal(tangent(x), 3 * t.real + 1j * t.imag)
+        np.testing.assert_allclose(tangent(x.abs()), (np.conj(x.numpy()) * tangent(x)).real / np.abs(x.numpy()))
+
+
+def test_a_result_does_not_share_the_memory_of_a_tangent():
+    """x + 1 has the tangent of x: a write to one must not change the other."""
+    with dual_level():
+        x = dual()
+        y = x + 1
+        y.mul_(7)
+        np.testing.assert_array_equal(tangent(x), T)
+        np.testing.assert_array_equal(tangent(y), 7 * T)
+
+
+def test_in_place_with_itself():
+    with dual_level():
+        x = dual() + 0
+        x.mul_(x)
+        np.testing.assert_allclose(tangent(x), 2 * X * T)
+        y = dual() + 0
+        y[1:].mul_(y[:-1])
+        np.testing.assert_allclose(tangent(y)[1:], X[1:] * T[:-1] + T[1:] * X[:-1])
+
+
+def test_what_is_overwritten_by_a_constant_has_the_tangent_zero():
+    with dual_level():
+        x = dual() + 0
+        x[0] = 4.0
+        np.testing.assert_array_equal(tangent(x), [0, *T[1:]])
+        x.zero_()
+        np.testing.assert_array_equal(tangent(x), [0, 0, 0])
+        y = dual() + 0
+        y.gt_(0)
+        np.testing.assert_array_equal(tangent(y), [0, 0, 0])
+
+
+def test_in_place_at_two_levels():
+    with dual_level() as outer:
+        a = dual()
+        with dual_level() as inner:
+            x = make_dual(a, gs.tensor(T)) + 0
+            x.pow_(3)
+            first = unpack_dual(x, level=inner).tangent
+            np.testing.assert_allclose(tangent(x, level=outer), 3 * X**2 * T)
+            np.testing.assert_allclose(first.numpy(), 3 * X**2 * T)
+            np.testing.assert_allclose(tangent(first, level=outer), 6 * X * T * T)
+
+
+# ---- with reverse mode
+
+
+def test_the_gradient_of_a_tangent():
+    x = gs.tensor(X, requires_grad=True)
+    t = gs.tensor(T, requires_grad=True)
+    with dual_level():
+        y = unpack_dual(make_dual(x, t).tanh()).tangent
+        by_x, by_t = grad(y.sum(), [x, t])
+    slope = 1 - np.tanh(X) ** 2
+    np.testing.assert_allclose(by_x.numpy(), -2 * np.tanh(X) * slope * T)
+    np.testing.assert_allclose(by_t.numpy(), slope)
+
+
+def test_the_tangent_of_a_gradient():
+    """Hessian-vector product; the values that the nodes kept have tangents, also of tensors that are gone."""
+    with dual_level():
+        x = make_dual(gs.tensor(X, requires_grad=True), gs.tensor(T))
+        y = (x.tanh().exp() * x).sum()  # tanh's and exp's results are held by nodes alone
+        gc.collect()
+        (g,) = grad(y, x)
+        found = tangent(g)
+
+    def gradient(at):
+        leaf = gs.tensor(at, requires_grad=True)
+        (leaf.tanh().exp() * leaf).sum().backward()
+        return leaf.grad.numpy()
+
+    step = 1e-5
+    np.testing.assert_allclose(found, (gradient(X + step * T) - gradient(X - step * T)) / (2 * step), rtol=1e-8)
+
+
+def test_a_gradient_that_is_accumulated_has_a_tangent():
+    with dual_level():
+        x = gs.tensor(X, requires_grad=True)
+        d = make_dual(gs.tensor(X), gs.tensor(T))
+        (x * d).sum().backward()
+        (x * d * 2).sum().backward()
+        np.testing.assert_allclose(tangent(x.grad), 3 * T)
+        np.testing.assert_allclose(x.grad.numpy(), 3 * X)
+
+
+def test_gradients_that_meet_keep_their_tangents():
+    with dual_level():
+        x = make_dual(gs.tensor(X, requires_grad=True), gs.tensor(T))
+        y = x * 1
+        (g,) = grad((y * y + y.sin() + y[:2].sum()).sum(), y)
+        np.testing.assert_allclose(tangent(g), (2 - np.sin(X)) * T)
+
+
+def test_a_dual_of_a_tensor_that_requires_grad_may_not_be_written():
+    x = gs.tensor(X, requires_grad=True)
+    with dual_level():
+        d = make_dual(x * 1, gs.tensor(T))
+        with pytest.raises(RuntimeError, match="shares its memory"):
+            d.mul_(2)
+
+
+def test_a_write_to_a_dual_is_a_change_of_the_tensor():
+    x = gs.tensor(X, requires_grad=True)
+    y = x * 1
+    z = (y * y).sum()
+    with dual_level(), gs.no_grad():
+        make_dual(y, gs.tensor(T)).mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+
+
+# ---- memory
+
+
+def test_a_level_lets_go_of_its_tangents():
+    alive = []
+    with dual_level():
+        x = dual()
+        y = x.exp() * x
+        t = unpack_dual(y).tangent
+        alive.append(weakref.ref(t))
+        del t
+        assert alive[0]() is not None
+    assert alive[0]() is None
+
+
+def test_tangents_die_with_their_tensors():
+    with dual_level():
+        x = dual()
+        y = x.exp()
+        t = weakref.ref(unpack_dual(y).tangent)
+        del y
+        assert t() is None
