@@ -124,7 +124,7 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:131
+# derivatives.yaml:146
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -238,7 +238,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:144
+# derivatives.yaml:159
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -468,7 +468,7 @@ def add(input, other, *, alpha=None, out=None):
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:156
+# derivatives.yaml:171
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -622,7 +622,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:170
+# derivatives.yaml:185
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -920,7 +920,7 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:182
+# derivatives.yaml:197
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
@@ -1114,7 +1114,7 @@ multiply = mul
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:196
+# derivatives.yaml:211
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -1209,7 +1209,7 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:206
+# derivatives.yaml:221
 
 cdef TensorBase op_positive(TensorBase self):
     return self
@@ -1240,7 +1240,7 @@ def positive(input):
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:214
+# derivatives.yaml:229
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
@@ -1343,7 +1343,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:225
+# derivatives.yaml:240
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -1436,7 +1436,7 @@ def sign(input, *, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:234
+# derivatives.yaml:249
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -1544,7 +1544,7 @@ def sgn(input, *, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:245
+# derivatives.yaml:260
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -1645,7 +1645,7 @@ def square(input, *, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:254
+# derivatives.yaml:269
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -1748,7 +1748,7 @@ def reciprocal(input, *, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:263
+# derivatives.yaml:278
 
 cdef TensorBase op_conj(TensorBase self):
     return op_conj_physical(self) if is_complex(self) else self
@@ -1779,7 +1779,7 @@ def conj(input):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:270
+# derivatives.yaml:285
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

@@ -111,7 +111,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:648
+# derivatives.yaml:663
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
@@ -178,7 +178,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:658
+# derivatives.yaml:673
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
@@ -247,7 +247,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:669
+# derivatives.yaml:684
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
@@ -320,7 +320,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:681
+# derivatives.yaml:696
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
@@ -393,7 +393,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:693
+# derivatives.yaml:708
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
@@ -466,7 +466,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:705
+# derivatives.yaml:720
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
@@ -539,7 +539,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:717
+# derivatives.yaml:732
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
@@ -606,7 +606,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:726
+# derivatives.yaml:741
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
@@ -673,7 +673,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:735
+# derivatives.yaml:750
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
@@ -740,7 +740,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:744
+# derivatives.yaml:759
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
@@ -786,7 +786,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:753
+# derivatives.yaml:768
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
@@ -857,7 +857,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:764
+# derivatives.yaml:779
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
@@ -928,7 +928,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:775
+# derivatives.yaml:790
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
@@ -999,7 +999,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:786
+# derivatives.yaml:801
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
@@ -1047,7 +1047,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:797
+# derivatives.yaml:812
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
@@ -1079,7 +1079,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:804
+# derivatives.yaml:819
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
@@ -1111,7 +1111,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:811
+# derivatives.yaml:826
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
@@ -1143,7 +1143,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:818
+# derivatives.yaml:833
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

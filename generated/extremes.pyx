@@ -97,7 +97,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:975
+# derivatives.yaml:990
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -215,7 +215,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:987
+# derivatives.yaml:1002
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -333,7 +333,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:999
+# derivatives.yaml:1014
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -390,7 +390,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1008
+# derivatives.yaml:1023
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -463,7 +463,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1019
+# derivatives.yaml:1034
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     return op_maximum_tensor(self, other)
@@ -549,7 +549,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1027
+# derivatives.yaml:1042
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -606,7 +606,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1036
+# derivatives.yaml:1051
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -679,7 +679,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1047
+# derivatives.yaml:1062
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     return op_minimum_tensor(self, other)
@@ -765,7 +765,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1055
+# derivatives.yaml:1070
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmax_of(array_of(self), dim, keepdim))
@@ -812,7 +812,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1065
+# derivatives.yaml:1080
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmin_of(array_of(self), dim, keepdim))
@@ -859,7 +859,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1075
+# derivatives.yaml:1090
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.all_of(array_of(self), dim, keepdim))
@@ -905,7 +905,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1085
+# derivatives.yaml:1100
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.any_of(array_of(self), dim, keepdim))

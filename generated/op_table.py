@@ -72,7 +72,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="",
         family="arithmetic",
-        line=131,
+        line=146,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -106,7 +106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="alpha",
         family="arithmetic",
-        line=144,
+        line=159,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -141,7 +141,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="",
         family="arithmetic",
-        line=156,
+        line=171,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -175,7 +175,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="alpha",
         family="arithmetic",
-        line=170,
+        line=185,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -210,7 +210,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mul",
         overload="",
         family="arithmetic",
-        line=182,
+        line=197,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -244,7 +244,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="neg",
         overload="",
         family="arithmetic",
-        line=196,
+        line=211,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -274,7 +274,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="positive",
         overload="",
         family="arithmetic",
-        line=206,
+        line=221,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -305,7 +305,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="abs",
         overload="",
         family="arithmetic",
-        line=214,
+        line=229,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -335,7 +335,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="arithmetic",
-        line=225,
+        line=240,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -365,7 +365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="arithmetic",
-        line=234,
+        line=249,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -396,7 +396,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="arithmetic",
-        line=245,
+        line=260,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -427,7 +427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="arithmetic",
-        line=254,
+        line=269,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -458,7 +458,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="arithmetic",
-        line=263,
+        line=278,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -489,7 +489,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="arithmetic",
-        line=270,
+        line=285,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -519,7 +519,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=281,
+        line=296,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -553,7 +553,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=295,
+        line=310,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -590,7 +590,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=312,
+        line=327,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -625,7 +625,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=327,
+        line=342,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -660,7 +660,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=343,
+        line=358,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -696,7 +696,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=361,
+        line=376,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -729,7 +729,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=373,
+        line=388,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -762,7 +762,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=385,
+        line=400,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -797,7 +797,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=400,
+        line=415,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -832,7 +832,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=412,
+        line=427,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -864,7 +864,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=423,
+        line=438,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -896,7 +896,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=437,
+        line=452,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -926,7 +926,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=445,
+        line=460,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -956,7 +956,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=453,
+        line=468,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -986,7 +986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=461,
+        line=476,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1016,7 +1016,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=469,
+        line=484,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1046,7 +1046,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=477,
+        line=492,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1077,7 +1077,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=486,
+        line=501,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1108,7 +1108,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=495,
+        line=510,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1139,7 +1139,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=505,
+        line=520,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1170,7 +1170,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=519,
+        line=534,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1200,7 +1200,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=527,
+        line=542,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1230,7 +1230,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=535,
+        line=550,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1260,7 +1260,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=543,
+        line=558,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1290,7 +1290,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=551,
+        line=566,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1320,7 +1320,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=559,
+        line=574,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1350,7 +1350,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=570,
+        line=585,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1381,7 +1381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=579,
+        line=594,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1412,7 +1412,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=589,
+        line=604,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1447,7 +1447,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=601,
+        line=616,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1480,7 +1480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=613,
+        line=628,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1511,7 +1511,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=623,
+        line=638,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1542,7 +1542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=636,
+        line=651,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1573,7 +1573,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=648,
+        line=663,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1605,7 +1605,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=658,
+        line=673,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1637,7 +1637,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=669,
+        line=684,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1669,7 +1669,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=681,
+        line=696,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1701,7 +1701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=693,
+        line=708,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1733,7 +1733,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=705,
+        line=720,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1765,7 +1765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=717,
+        line=732,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1797,7 +1797,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=726,
+        line=741,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1829,7 +1829,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=735,
+        line=750,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1861,7 +1861,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=744,
+        line=759,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1892,7 +1892,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=753,
+        line=768,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1924,7 +1924,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=764,
+        line=779,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1956,7 +1956,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=775,
+        line=790,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1988,7 +1988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=786,
+        line=801,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2019,7 +2019,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=797,
+        line=812,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2049,7 +2049,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=804,
+        line=819,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2079,7 +2079,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=811,
+        line=826,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2109,7 +2109,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=818,
+        line=833,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2146,7 +2146,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=835,
+        line=850,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2179,7 +2179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=844,
+        line=859,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2216,7 +2216,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=856,
+        line=871,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2248,7 +2248,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=864,
+        line=879,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2284,7 +2284,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=875,
+        line=890,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2316,7 +2316,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=883,
+        line=898,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2351,7 +2351,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=893,
+        line=908,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2387,7 +2387,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=904,
+        line=919,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2419,7 +2419,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=911,
+        line=926,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2453,7 +2453,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=918,
+        line=933,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2489,7 +2489,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=929,
+        line=944,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2521,7 +2521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=936,
+        line=951,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2555,7 +2555,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=943,
+        line=958,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2589,7 +2589,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=953,
+        line=968,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2622,7 +2622,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=963,
+        line=978,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2656,7 +2656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=975,
+        line=990,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2691,7 +2691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=987,
+        line=1002,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2726,7 +2726,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=999,
+        line=1014,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2757,7 +2757,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1008,
+        line=1023,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2791,7 +2791,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1019,
+        line=1034,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2823,7 +2823,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1027,
+        line=1042,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2854,7 +2854,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1036,
+        line=1051,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2888,7 +2888,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1047,
+        line=1062,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2920,7 +2920,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1055,
+        line=1070,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2954,7 +2954,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1065,
+        line=1080,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2988,7 +2988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1075,
+        line=1090,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3023,7 +3023,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1085,
+        line=1100,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3058,7 +3058,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1098,
+        line=1113,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3093,7 +3093,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1109,
+        line=1124,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3127,7 +3127,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1120,
+        line=1135,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3160,7 +3160,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1134,
+        line=1149,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3194,7 +3194,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1145,
+        line=1160,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3227,7 +3227,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1160,
+        line=1175,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3261,7 +3261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1171,
+        line=1186,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3295,7 +3295,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1183,
+        line=1198,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3329,7 +3329,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1193,
+        line=1208,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3362,7 +3362,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1202,
+        line=1217,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3397,7 +3397,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1212,
+        line=1227,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3431,7 +3431,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1222,
+        line=1237,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3464,7 +3464,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1233,
+        line=1248,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3496,7 +3496,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1242,
+        line=1257,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3528,7 +3528,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1252,
+        line=1267,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3560,7 +3560,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1262,
+        line=1277,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3591,7 +3591,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1270,
+        line=1285,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3624,7 +3624,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1279,
+        line=1294,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3657,7 +3657,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1288,
+        line=1303,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3690,7 +3690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1299,
+        line=1314,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3722,7 +3722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1306,
+        line=1321,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3755,7 +3755,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1315,
+        line=1330,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3791,7 +3791,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1324,
+        line=1339,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3824,7 +3824,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1336,
+        line=1351,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3857,7 +3857,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1347,
+        line=1362,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3890,7 +3890,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1357,
+        line=1372,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -3924,7 +3924,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1366,
+        line=1381,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -3958,7 +3958,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1375,
+        line=1390,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -3992,7 +3992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1384,
+        line=1399,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4025,7 +4025,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1393,
+        line=1408,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4058,7 +4058,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1406,
+        line=1421,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4091,7 +4091,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1416,
+        line=1431,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4124,7 +4124,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1425,
+        line=1440,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4158,7 +4158,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1436,
+        line=1451,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4191,7 +4191,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1445,
+        line=1460,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4227,7 +4227,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1457,
+        line=1472,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4261,7 +4261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1466,
+        line=1481,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4296,7 +4296,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1475,
+        line=1490,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4331,7 +4331,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1486,
+        line=1501,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4368,7 +4368,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1499,
+        line=1514,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4404,7 +4404,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1511,
+        line=1526,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4439,7 +4439,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1522,
+        line=1537,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4476,7 +4476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1534,
+        line=1549,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4512,7 +4512,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1547,
+        line=1562,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4546,7 +4546,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1557,
+        line=1572,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4579,7 +4579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1567,
+        line=1582,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4612,7 +4612,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1582,
+        line=1597,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4652,7 +4652,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1605,
+        line=1620,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4684,7 +4684,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1615,
+        line=1630,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4716,7 +4716,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1625,
+        line=1640,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4748,7 +4748,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1635,
+        line=1650,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4780,7 +4780,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1645,
+        line=1660,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4812,7 +4812,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1655,
+        line=1670,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4844,7 +4844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1666,
+        line=1681,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4880,7 +4880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1683,
+        line=1698,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4916,7 +4916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1699,
+        line=1714,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4947,7 +4947,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1707,
+        line=1722,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4980,7 +4980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1717,
+        line=1732,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5011,7 +5011,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1725,
+        line=1740,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5045,7 +5045,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1735,
+        line=1750,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5079,7 +5079,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1745,
+        line=1760,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5111,7 +5111,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1754,
+        line=1769,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5144,7 +5144,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1766,
+        line=1781,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5175,7 +5175,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1776,
+        line=1791,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5208,7 +5208,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1788,
+        line=1803,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5239,7 +5239,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1796,
+        line=1811,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5270,7 +5270,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1805,
+        line=1820,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5301,7 +5301,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1817,
+        line=1832,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5336,7 +5336,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1830,
+        line=1845,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5370,7 +5370,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1842,
+        line=1857,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5410,7 +5410,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1858,
+        line=1873,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5447,7 +5447,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1872,
+        line=1887,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

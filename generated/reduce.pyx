@@ -104,7 +104,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:835
+# derivatives.yaml:850
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -151,7 +151,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:844
+# derivatives.yaml:859
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -277,7 +277,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:856
+# derivatives.yaml:871
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -330,7 +330,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:864
+# derivatives.yaml:879
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -456,7 +456,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:875
+# derivatives.yaml:890
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -513,7 +513,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:883
+# derivatives.yaml:898
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -644,7 +644,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:893
+# derivatives.yaml:908
 
 cdef class VarBackward0(Node):
     """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -714,14 +714,14 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:904
+# derivatives.yaml:919
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     return op_var(self, None, int(unbiased), False)
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:911
+# derivatives.yaml:926
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     return op_var(self, dim, int(unbiased), keepdim)
@@ -807,7 +807,7 @@ def var(*args, **kwargs):
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:918
+# derivatives.yaml:933
 
 cdef class StdBackward0(Node):
     """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -883,14 +883,14 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:929
+# derivatives.yaml:944
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     return op_std(self, None, int(unbiased), False)
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:936
+# derivatives.yaml:951
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     return op_std(self, dim, int(unbiased), keepdim)
@@ -976,7 +976,7 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:943
+# derivatives.yaml:958
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -1087,7 +1087,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:953
+# derivatives.yaml:968
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -1167,7 +1167,7 @@ def sum_to(input, size):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:963
+# derivatives.yaml:978
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""

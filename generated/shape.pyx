@@ -100,7 +100,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1160
+# derivatives.yaml:1175
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -181,7 +181,7 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1171
+# derivatives.yaml:1186
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -233,7 +233,7 @@ cdef object call_view(object self, object size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1183
+# derivatives.yaml:1198
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     return op_view(self, shape_of(other))
@@ -245,7 +245,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1193
+# derivatives.yaml:1208
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     return op_reshape(self, shape_of(other))
@@ -257,7 +257,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1202
+# derivatives.yaml:1217
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     return flattened(self, start_dim, end_dim)
@@ -295,7 +295,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1212
+# derivatives.yaml:1227
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -388,7 +388,7 @@ swapdims = transpose
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1222
+# derivatives.yaml:1237
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -471,7 +471,7 @@ permute_dims = permute
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1233
+# derivatives.yaml:1248
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -543,7 +543,7 @@ def t(input):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1242
+# derivatives.yaml:1257
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -587,7 +587,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1252
+# derivatives.yaml:1267
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -631,7 +631,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1262
+# derivatives.yaml:1277
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -678,7 +678,7 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1270
+# derivatives.yaml:1285
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -773,7 +773,7 @@ def squeeze(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1279
+# derivatives.yaml:1294
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -859,7 +859,7 @@ def unsqueeze(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1288
+# derivatives.yaml:1303
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -904,7 +904,7 @@ cdef object call_expand(object self, object size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1299
+# derivatives.yaml:1314
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     return op_expand(self, size)
@@ -938,7 +938,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1306
+# derivatives.yaml:1321
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     return op_expand(self, shape_of(other))
@@ -950,7 +950,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1315
+# derivatives.yaml:1330
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     return op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
@@ -988,7 +988,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1324
+# derivatives.yaml:1339
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
@@ -1068,7 +1068,7 @@ def strided_view(input, geometry):
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1336
+# derivatives.yaml:1351
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -1165,7 +1165,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1347
+# derivatives.yaml:1362
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -1252,7 +1252,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1357
+# derivatives.yaml:1372
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1316,7 +1316,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1366
+# derivatives.yaml:1381
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1439,7 +1439,7 @@ def split(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1375
+# derivatives.yaml:1390
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     return op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
@@ -1479,7 +1479,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1384
+# derivatives.yaml:1399
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -1575,7 +1575,7 @@ def unbind(input, dim=0, *, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1393
+# derivatives.yaml:1408
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from numeric import STENCIL, STEP, draw, weights_like
-from samples import DIFFERENTIABLE, as_tensors, at, call, call_method, cases_by_row, outputs_of, places_of, replaced
+from table import DIFFERENTIABLE, cases_by_row
 
 import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradsmith.verify.calls import call, call_method, outputs_of
+from gradsmith.verify.numeric import STENCIL, STEP, draw, weights_like
+from gradsmith.verify.samples import as_tensors, at, places_of, replaced
 
 ROWS = cases_by_row(DIFFERENTIABLE)
 IN_BOTH_DTYPES = [
