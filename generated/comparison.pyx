@@ -111,7 +111,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:663
+# derivatives.yaml:716
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
@@ -178,7 +178,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:673
+# derivatives.yaml:726
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
@@ -247,7 +247,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:684
+# derivatives.yaml:737
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
@@ -320,7 +320,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:696
+# derivatives.yaml:749
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
@@ -393,7 +393,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:708
+# derivatives.yaml:761
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
@@ -466,7 +466,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:720
+# derivatives.yaml:773
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
@@ -539,7 +539,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:732
+# derivatives.yaml:785
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
@@ -606,7 +606,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:741
+# derivatives.yaml:794
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
@@ -673,7 +673,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:750
+# derivatives.yaml:803
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
@@ -740,7 +740,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:759
+# derivatives.yaml:812
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
@@ -786,7 +786,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:768
+# derivatives.yaml:821
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
@@ -857,7 +857,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:779
+# derivatives.yaml:832
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
@@ -928,7 +928,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:790
+# derivatives.yaml:843
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
@@ -999,7 +999,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:801
+# derivatives.yaml:854
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
@@ -1047,7 +1047,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:812
+# derivatives.yaml:865
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
@@ -1079,7 +1079,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:819
+# derivatives.yaml:872
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
@@ -1111,7 +1111,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:826
+# derivatives.yaml:879
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
@@ -1143,7 +1143,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:833
+# derivatives.yaml:886
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

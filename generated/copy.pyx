@@ -96,7 +96,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1714
+# derivatives.yaml:1791
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -167,7 +167,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1722
+# derivatives.yaml:1799
 
 cdef TensorBase op_detach(TensorBase self):
     cdef TensorBase result = share_version(self, array_of(self))
@@ -200,7 +200,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1732
+# derivatives.yaml:1809
 
 cdef TensorBase op_contiguous(TensorBase self):
     return self if is_contiguous(self) else op_clone(self)
@@ -211,14 +211,14 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1740
+# derivatives.yaml:1817
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     return self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1750
+# derivatives.yaml:1827
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     return self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
@@ -257,7 +257,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1760
+# derivatives.yaml:1837
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -331,7 +331,7 @@ def to_copy(input, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1769
+# derivatives.yaml:1846
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -421,7 +421,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1781
+# derivatives.yaml:1858
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -493,7 +493,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1791
+# derivatives.yaml:1868
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -583,7 +583,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1803
+# derivatives.yaml:1880
 
 cdef TensorBase op_real(TensorBase self):
     return op_real_part(self) if is_complex(self) else self
@@ -615,7 +615,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1811
+# derivatives.yaml:1888
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -687,7 +687,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1820
+# derivatives.yaml:1897
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -97,7 +97,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:990
+# derivatives.yaml:1053
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -215,7 +215,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1002
+# derivatives.yaml:1067
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -333,7 +333,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1014
+# derivatives.yaml:1081
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -390,7 +390,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1023
+# derivatives.yaml:1092
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -463,7 +463,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1034
+# derivatives.yaml:1105
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     return op_maximum_tensor(self, other)
@@ -549,7 +549,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1042
+# derivatives.yaml:1113
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -606,7 +606,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1051
+# derivatives.yaml:1124
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -679,7 +679,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1062
+# derivatives.yaml:1137
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     return op_minimum_tensor(self, other)
@@ -765,7 +765,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1070
+# derivatives.yaml:1145
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmax_of(array_of(self), dim, keepdim))
@@ -812,7 +812,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1080
+# derivatives.yaml:1155
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmin_of(array_of(self), dim, keepdim))
@@ -859,7 +859,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1090
+# derivatives.yaml:1165
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.all_of(array_of(self), dim, keepdim))
@@ -905,7 +905,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1100
+# derivatives.yaml:1175
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.any_of(array_of(self), dim, keepdim))

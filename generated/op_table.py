@@ -329,13 +329,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Magnitude of each element. The gradient at zero is zero.",
+        points=(
+            Point({"self": "[-2.0, -0.0, 0.0, 3.0, inf, nan]"}, {"self": "[-1.0, 0.0, 0.0, 1.0, 1.0, nan]"}),
+        ),
     ),
     OpRow(
         name="sign(Tensor self) -> Tensor",
         base="sign",
         overload="",
         family="arithmetic",
-        line=240,
+        line=242,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -359,13 +362,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Minus one, zero or one, as each element is negative, zero or positive.",
+        points=(
+            Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
     ),
     OpRow(
         name="sgn(Tensor self) -> Tensor",
         base="sgn",
         overload="",
         family="arithmetic",
-        line=249,
+        line=253,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -389,6 +395,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element divided by its magnitude, zero where it is zero.",
+        points=(
+            Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
         reference="np.sign(self) if np.isrealobj(self) else np.divide(self, np.abs(self), out=np.zeros_like(self), where=self != 0)",
     ),
     OpRow(
@@ -396,7 +405,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="arithmetic",
-        line=260,
+        line=266,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -420,6 +429,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Square of each element.",
+        points=(
+            Point({"self": "[inf, -0.0]"}, {"self": "[inf, 0.0]"}),
+        ),
         reference="self * self",
     ),
     OpRow(
@@ -427,7 +439,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="arithmetic",
-        line=269,
+        line=277,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -451,6 +463,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="One divided by each element.",
+        points=(
+            Point({"self": "[0.0, -0.0, inf]"}, {"self": "[-inf, -inf, 0.0]"}),
+        ),
         reference="1 / self",
     ),
     OpRow(
@@ -458,7 +473,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="arithmetic",
-        line=278,
+        line=288,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -489,7 +504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="arithmetic",
-        line=285,
+        line=295,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -519,7 +534,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=296,
+        line=306,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -547,13 +562,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Quotient of two tensors, element by element.",
+        points=(
+            Point({"self": "[1.0, 0.0, 1.0]", "other": "[0.0, 0.0, inf]"}, {"self": "[inf, inf, 0.0]", "other": "[-inf, nan, 0.0]"}),
+        ),
     ),
     OpRow(
         name="div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
         base="div",
         overload="mode",
         family="division",
-        line=310,
+        line=322,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -590,7 +608,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=327,
+        line=339,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -625,7 +643,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=342,
+        line=354,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -652,6 +670,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Remainder of the division rounded down; it has the sign of the divisor.",
+        points=(
+            Point({"self": "[5.0, -5.0, 0.0]", "other": "[3.0, 3.0, 2.0]"}, {"self": "[1.0, 1.0, 1.0]", "other": "[-1.0, 2.0, 0.0]"}),
+        ),
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
         reference="np.fmod(self, other) + other * ((np.fmod(self, other) != 0) & ((np.fmod(self, other) < 0) != (np.asarray(other) < 0)))",
     ),
@@ -660,7 +681,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=358,
+        line=372,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -690,13 +711,22 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Power with an exponent for each element, for all elements, or of one base.",
+        points=(
+            Point({"self": "[0.0, 2.0, -1.0, nan]", "exponent": "0"}, {"self": "[0.0, 0.0, 0.0, 0.0]"}),
+            Point({"self": "[0.0, -2.0]", "exponent": "1"}, {"self": "[1.0, 1.0]"}),
+            Point({"self": "[0.0, -2.0]", "exponent": "2"}, {"self": "[0.0, -4.0]"}),
+            Point({"self": "[0.0, 4.0]", "exponent": "0.5"}, {"self": "[inf, 0.25]"}),
+            Point({"self": "[0.0, 2.0]", "exponent": "-1"}, {"self": "[-inf, -0.25]"}),
+            Point({"self": "0.0", "exponent": "[0.0, 1.0, 2.0, -1.0]"}, {"exponent": "[0.0, 0.0, 0.0, -inf]"}),
+            Point({"self": "[0.0, 0.0, 0.0]", "exponent": "[0.0, 1.0, 2.0]"}, {"self": "[0.0, 1.0, 0.0]", "exponent": "[0.0, 0.0, 0.0]"}),
+        ),
     ),
     OpRow(
         name="maximum(Tensor self, Tensor|Scalar other) -> Tensor",
         base="maximum",
         overload="",
         family="bounds",
-        line=376,
+        line=398,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -723,13 +753,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The greater of two elements; equal ones share the gradient. NaN wins.",
+        points=(
+            Point({"self": "[1.0, 2.0, 2.0]", "other": "[2.0, 1.0, 2.0]"}, {"self": "[0.0, 1.0, 0.5]", "other": "[1.0, 0.0, 0.5]"}),
+        ),
     ),
     OpRow(
         name="minimum(Tensor self, Tensor|Scalar other) -> Tensor",
         base="minimum",
         overload="",
         family="bounds",
-        line=388,
+        line=412,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -756,13 +789,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The smaller of two elements; equal ones share the gradient. NaN wins.",
+        points=(
+            Point({"self": "[1.0, 2.0, 2.0]", "other": "[2.0, 1.0, 2.0]"}, {"self": "[1.0, 0.0, 0.5]", "other": "[0.0, 1.0, 0.5]"}),
+        ),
     ),
     OpRow(
         name="clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor",
         base="clamp",
         overload="",
         family="bounds",
-        line=400,
+        line=426,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -790,6 +826,10 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes.",
+        points=(
+            Point({"self": "[-2.0, -1.0, 0.0, 1.0, 2.0, nan]", "min": "-1", "max": "1"}, {"self": "[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]"}),
+            Point({"self": "[-2.0, 0.0, 2.0]", "min": "1", "max": "-1"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
         reference="np.clip(self, min, max)",
     ),
     OpRow(
@@ -797,7 +837,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=415,
+        line=444,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -832,7 +872,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=427,
+        line=456,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -858,13 +898,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, but no smaller than `min`.",
+        points=(
+            Point({"self": "[-1.0, 0.0, 1.0]", "min": "0"}, {"self": "[0.0, 1.0, 1.0]"}),
+        ),
     ),
     OpRow(
         name="clamp_max(Tensor self, Tensor|Scalar max) -> Tensor",
         base="clamp_max",
         overload="",
         family="bounds",
-        line=438,
+        line=469,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -890,13 +933,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, but no greater than `max`.",
+        points=(
+            Point({"self": "[-1.0, 0.0, 1.0]", "max": "0"}, {"self": "[1.0, 1.0, 0.0]"}),
+        ),
     ),
     OpRow(
         name="exp(Tensor self) -> Tensor",
         base="exp",
         overload="",
         family="exponential",
-        line=452,
+        line=485,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -920,13 +966,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="e to the power of each element.",
+        points=(
+            Point({"self": "[-inf, inf, 1000.0]"}, {"self": "[0.0, inf, inf]"}),
+        ),
     ),
     OpRow(
         name="expm1(Tensor self) -> Tensor",
         base="expm1",
         overload="",
         family="exponential",
-        line=460,
+        line=495,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -956,7 +1005,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=468,
+        line=503,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -980,13 +1029,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Natural logarithm of each element.",
+        points=(
+            Point({"self": "[0.0, -1.0, inf]"}, {"self": "[inf, -1.0, 0.0]"}),
+        ),
     ),
     OpRow(
         name="log1p(Tensor self) -> Tensor",
         base="log1p",
         overload="",
         family="exponential",
-        line=476,
+        line=513,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1010,13 +1062,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Natural logarithm of one plus each element; exact near zero.",
+        points=(
+            Point({"self": "[-1.0, inf]"}, {"self": "[inf, 0.0]"}),
+        ),
     ),
     OpRow(
         name="sqrt(Tensor self) -> Tensor",
         base="sqrt",
         overload="",
         family="exponential",
-        line=484,
+        line=523,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1040,13 +1095,16 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Square root of each element.",
+        points=(
+            Point({"self": "[0.0, -1.0, inf]"}, {"self": "[inf, nan, 0.0]"}),
+        ),
     ),
     OpRow(
         name="rsqrt(Tensor self) -> Tensor",
         base="rsqrt",
         overload="",
         family="exponential",
-        line=492,
+        line=533,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1070,6 +1128,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="One divided by the square root of each element.",
+        points=(
+            Point({"self": "[0.0, inf]"}, {"self": "[-inf, 0.0]"}),
+        ),
         reference="1 / np.sqrt(self)",
     ),
     OpRow(
@@ -1077,7 +1138,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=501,
+        line=544,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1108,7 +1169,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=510,
+        line=553,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1139,7 +1200,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=520,
+        line=563,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1170,7 +1231,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=534,
+        line=577,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1200,7 +1261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=542,
+        line=585,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1230,7 +1291,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=550,
+        line=593,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1260,7 +1321,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=558,
+        line=601,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1290,7 +1351,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=566,
+        line=609,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1320,7 +1381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=574,
+        line=617,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1350,7 +1411,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=585,
+        line=628,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1374,6 +1435,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Logistic function of each element.",
+        points=(
+            Point({"self": "[-inf, inf, -1000.0, 1000.0]"}, {"self": "[0.0, 0.0, 0.0, 0.0]"}),
+        ),
         reference="1 / (1 + np.exp(-self))",
     ),
     OpRow(
@@ -1381,7 +1445,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=594,
+        line=639,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1405,6 +1469,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, zero instead of a negative one. The gradient at zero is zero.",
+        points=(
+            Point({"self": "[-1.0, 0.0, 1.0, inf, -inf]"}, {"self": "[0.0, 0.0, 1.0, 1.0, 0.0]"}),
+        ),
         reference="np.maximum(self, 0)",
     ),
     OpRow(
@@ -1412,7 +1479,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=604,
+        line=651,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1440,6 +1507,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smooth form of relu, log(1 + exp(beta x)) / beta; the element itself where beta x exceeds the threshold.",
+        points=(
+            Point({"self": "[-1000.0, 21.0, 1000.0]"}, {"self": "[0.0, 1.0, 1.0]"}),
+        ),
         reference="np.where(self * beta > threshold, self, np.logaddexp(0, self * beta) / beta)",
     ),
     OpRow(
@@ -1447,7 +1517,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=616,
+        line=665,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1473,6 +1543,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Each element times the probability that a normal variable is smaller; \"tanh\" is a faster approximation.",
+        points=(
+            Point({"self": "[0.0, 30.0, -30.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
+        ),
         reference="np.where(approximate == 'tanh', 0.5 * self * (1 + np.tanh(np.sqrt(2 / np.pi) * (self + 0.044715 * self**3))), self * scipy.special.ndtr(self))",
     ),
     OpRow(
@@ -1480,7 +1553,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=628,
+        line=679,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1511,7 +1584,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=638,
+        line=689,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1542,7 +1615,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=651,
+        line=702,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1566,6 +1639,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element times its logistic function.",
+        points=(
+            Point({"self": "[0.0, 40.0, -1000.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
+        ),
         reference="self / (1 + np.exp(-self))",
     ),
     OpRow(
@@ -1573,7 +1649,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=663,
+        line=716,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1605,7 +1681,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=673,
+        line=726,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1637,7 +1713,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=684,
+        line=737,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1669,7 +1745,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=696,
+        line=749,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1701,7 +1777,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=708,
+        line=761,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1733,7 +1809,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=720,
+        line=773,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1765,7 +1841,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=732,
+        line=785,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1797,7 +1873,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=741,
+        line=794,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1829,7 +1905,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=750,
+        line=803,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1861,7 +1937,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=759,
+        line=812,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1892,7 +1968,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=768,
+        line=821,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1924,7 +2000,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=779,
+        line=832,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1956,7 +2032,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=790,
+        line=843,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1988,7 +2064,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=801,
+        line=854,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2019,7 +2095,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=812,
+        line=865,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2049,7 +2125,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=819,
+        line=872,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2079,7 +2155,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=826,
+        line=879,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2109,7 +2185,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=833,
+        line=886,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2146,7 +2222,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=850,
+        line=903,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2179,7 +2255,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=859,
+        line=912,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2216,7 +2292,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=871,
+        line=924,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2248,7 +2324,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=879,
+        line=932,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2284,7 +2360,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=890,
+        line=943,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2309,6 +2385,10 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Product of all elements.",
+        points=(
+            Point({"self": "[0.0, 2.0, 3.0]"}, {"self": "[6.0, 0.0, 0.0]"}),
+            Point({"self": "[0.0, 0.0, 3.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
         reference="np.prod(self, dtype=dtype)",
     ),
     OpRow(
@@ -2316,7 +2396,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=898,
+        line=954,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2344,6 +2424,10 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Product along a dimension.",
+        points=(
+            Point({"self": "[0.0, 2.0, 3.0]", "dim": "0"}, {"self": "[6.0, 0.0, 0.0]"}),
+            Point({"self": "[0.0, 0.0, 3.0]", "dim": "0"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
         reference="np.prod(self, axis=dim, keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
@@ -2351,7 +2435,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=908,
+        line=967,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2380,6 +2464,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Variance along dimensions, divided by the count minus `correction`.",
+        points=(
+            Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
         reference="np.var(self, axis=axes(dim), ddof=correction, keepdims=keepdim)",
     ),
     OpRow(
@@ -2387,7 +2474,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=919,
+        line=980,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2419,7 +2506,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=926,
+        line=987,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2453,7 +2540,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=933,
+        line=994,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2482,6 +2569,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Standard deviation along dimensions; `correction` is subtracted from the count.",
+        points=(
+            Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
+        ),
         reference="np.std(self, axis=axes(dim), ddof=correction, keepdims=keepdim)",
     ),
     OpRow(
@@ -2489,7 +2579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=944,
+        line=1007,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2521,7 +2611,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=951,
+        line=1014,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2555,7 +2645,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=958,
+        line=1021,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2589,7 +2679,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=968,
+        line=1031,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2622,7 +2712,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=978,
+        line=1041,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2656,7 +2746,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=990,
+        line=1053,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2684,6 +2774,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Greatest element along dimensions; equal ones share the gradient.",
+        points=(
+            Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[0.5, 0.0, 0.5], [1/3, 1/3, 1/3]]"}),
+        ),
         reference="np.max(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
@@ -2691,7 +2784,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1002,
+        line=1067,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2719,6 +2812,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smallest element along dimensions; equal ones share the gradient.",
+        points=(
+            Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "0"}, {"self": "[[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]"}),
+        ),
         reference="np.min(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
@@ -2726,7 +2822,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1014,
+        line=1081,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2750,6 +2846,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Greatest of all elements; equal ones share the gradient.",
+        points=(
+            Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]"}, {"self": "[[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]]"}),
+        ),
         reference="np.max(self)",
     ),
     OpRow(
@@ -2757,7 +2856,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1023,
+        line=1092,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2784,6 +2883,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Greatest element along a dimension, and its index.",
+        points=(
+            Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]"}),
+        ),
         reference="(np.max(self, axis=dim, keepdims=keepdim), np.argmax(self, axis=dim, keepdims=keepdim))",
     ),
     OpRow(
@@ -2791,7 +2893,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1034,
+        line=1105,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2823,7 +2925,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1042,
+        line=1113,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2847,6 +2949,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smallest of all elements; equal ones share the gradient.",
+        points=(
+            Point({"self": "[[2.0, 1.0, 1.0]]"}, {"self": "[[0.0, 0.5, 0.5]]"}),
+        ),
         reference="np.min(self)",
     ),
     OpRow(
@@ -2854,7 +2959,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1051,
+        line=1124,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2881,6 +2986,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smallest element along a dimension, and its index.",
+        points=(
+            Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]"}),
+        ),
         reference="(np.min(self, axis=dim, keepdims=keepdim), np.argmin(self, axis=dim, keepdims=keepdim))",
     ),
     OpRow(
@@ -2888,7 +2996,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1062,
+        line=1137,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2920,7 +3028,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1070,
+        line=1145,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2954,7 +3062,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1080,
+        line=1155,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -2988,7 +3096,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1090,
+        line=1165,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3023,7 +3131,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1100,
+        line=1175,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3058,7 +3166,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1113,
+        line=1188,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3086,6 +3194,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Logarithm of the sum of exponentials along dimensions, without overflow.",
+        points=(
+            Point({"self": "[0.0, -inf, 0.0]", "dim": "0"}, {"self": "[0.5, 0.0, 0.5]"}),
+        ),
         reference="scipy.special.logsumexp(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
@@ -3093,7 +3204,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1124,
+        line=1201,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3127,7 +3238,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1135,
+        line=1212,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3160,7 +3271,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1149,
+        line=1226,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3194,7 +3305,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1160,
+        line=1237,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3227,7 +3338,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1175,
+        line=1252,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3261,7 +3372,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1186,
+        line=1263,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3295,7 +3406,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1198,
+        line=1275,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3329,7 +3440,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1208,
+        line=1285,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3362,7 +3473,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1217,
+        line=1294,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3397,7 +3508,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1227,
+        line=1304,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3431,7 +3542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1237,
+        line=1314,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3464,7 +3575,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1248,
+        line=1325,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3496,7 +3607,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1257,
+        line=1334,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3528,7 +3639,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1267,
+        line=1344,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3560,7 +3671,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1277,
+        line=1354,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3591,7 +3702,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1285,
+        line=1362,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3624,7 +3735,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1294,
+        line=1371,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3657,7 +3768,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1303,
+        line=1380,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3690,7 +3801,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1314,
+        line=1391,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3722,7 +3833,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1321,
+        line=1398,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3755,7 +3866,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1330,
+        line=1407,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3791,7 +3902,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1339,
+        line=1416,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3824,7 +3935,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1351,
+        line=1428,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3857,7 +3968,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1362,
+        line=1439,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3890,7 +4001,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1372,
+        line=1449,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -3924,7 +4035,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1381,
+        line=1458,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -3958,7 +4069,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1390,
+        line=1467,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -3992,7 +4103,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1399,
+        line=1476,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4025,7 +4136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1408,
+        line=1485,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4058,7 +4169,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1421,
+        line=1498,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4091,7 +4202,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1431,
+        line=1508,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4124,7 +4235,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1440,
+        line=1517,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4158,7 +4269,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1451,
+        line=1528,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4191,7 +4302,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1460,
+        line=1537,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4227,7 +4338,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1472,
+        line=1549,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4261,7 +4372,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1481,
+        line=1558,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4296,7 +4407,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1490,
+        line=1567,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4331,7 +4442,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1501,
+        line=1578,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4368,7 +4479,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1514,
+        line=1591,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4404,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1526,
+        line=1603,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4439,7 +4550,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1537,
+        line=1614,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4476,7 +4587,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1549,
+        line=1626,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4512,7 +4623,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1562,
+        line=1639,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4546,7 +4657,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1572,
+        line=1649,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4579,7 +4690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1582,
+        line=1659,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4612,7 +4723,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1597,
+        line=1674,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4652,7 +4763,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1620,
+        line=1697,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4684,7 +4795,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1630,
+        line=1707,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4716,7 +4827,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1640,
+        line=1717,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4748,7 +4859,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1650,
+        line=1727,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4780,7 +4891,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1660,
+        line=1737,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4812,7 +4923,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1670,
+        line=1747,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4844,7 +4955,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1681,
+        line=1758,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4880,7 +4991,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1698,
+        line=1775,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -4916,7 +5027,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1714,
+        line=1791,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -4947,7 +5058,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1722,
+        line=1799,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4980,7 +5091,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1732,
+        line=1809,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5011,7 +5122,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1740,
+        line=1817,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5045,7 +5156,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1750,
+        line=1827,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5079,7 +5190,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1760,
+        line=1837,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5111,7 +5222,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1769,
+        line=1846,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5144,7 +5255,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1781,
+        line=1858,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5175,7 +5286,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1791,
+        line=1868,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5208,7 +5319,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1803,
+        line=1880,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5239,7 +5350,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1811,
+        line=1888,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5270,7 +5381,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1820,
+        line=1897,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5301,7 +5412,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1832,
+        line=1909,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5336,7 +5447,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1845,
+        line=1922,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5370,7 +5481,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1857,
+        line=1934,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5410,7 +5521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1873,
+        line=1950,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5447,7 +5558,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1887,
+        line=1964,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

@@ -31,7 +31,7 @@ def _loss_of_probabilities(
     if smoothing:
         target = target * (1 - smoothing) + smoothing / self.shape[dim]
     losses = -_weighted(self * target, weight, dim).sum(dim)
-    return _reduced(losses, reduction, max(losses.numel(), 1))
+    return _reduced(losses, reduction, losses.numel())
 
 
 def _loss_of_smoothed_classes(

@@ -373,19 +373,16 @@ cpdef object matmul_backward_other(object gradient, object self, object shape):
     if self.ndim == 1:
         return conjugated(self).unsqueeze(-1) * gradient.unsqueeze(-2)
     if len(shape) == 1:
-        return flat_rows(self).mT.matmul(gradient.reshape(-1))
+        return flat_rows(conjugated(self)).mT.matmul(gradient.reshape(-1))
     if len(shape) == 2:
-        return flat_rows(self).mT.matmul(gradient.reshape(-1, last_size(gradient)))
+        return flat_rows(conjugated(self)).mT.matmul(flat_rows(gradient))
     return conjugated(self).mT.matmul(gradient)
 
 
-cdef object last_size(object tensor):
-    return tensor.shape[tensor.ndim - 1]
-
-
 cdef object flat_rows(object tensor):
-    """All rows of a batch of matrices as one matrix, conjugated."""
-    return conjugated(tensor).reshape(-1, last_size(tensor))
+    """All rows of a batch of matrices as one matrix. Their number is counted, since a row may be empty."""
+    batch = tensor.shape[: tensor.ndim - 1]
+    return tensor.reshape(math.prod(batch), tensor.shape[tensor.ndim - 1])
 
 
 cpdef object outer_backward(object gradient, object weight):
@@ -395,8 +392,8 @@ cpdef object outer_backward(object gradient, object weight):
 
 cpdef object linear_backward_weight(object gradient, object self, object weight_ndim):
     if weight_ndim == 1:
-        return gradient.reshape(-1).matmul(flat_rows(self))
-    return gradient.reshape(-1, last_size(gradient)).mT.matmul(flat_rows(self))
+        return gradient.reshape(-1).matmul(flat_rows(conjugated(self)))
+    return flat_rows(gradient).mT.matmul(flat_rows(conjugated(self)))
 
 
 # ---- einsum

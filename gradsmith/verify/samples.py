@@ -36,13 +36,18 @@ CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 class Generators:
     """What the expressions of samples call; section 6 of the head comment of derivatives.yaml."""
 
-    def __init__(self, seed: int, dtype: DTypeLike, shape: Shape | None = None) -> None:
+    def __init__(
+        self, seed: int, dtype: DTypeLike, shape: Shape | None = None, sizes: Mapping[int, int] | None = None
+    ) -> None:
         self._random = np.random.default_rng(seed)
         self._dtype = np.dtype(dtype)
         self._given_shape = shape  # in place of the sample's
+        self._given_sizes = sizes or {}  # in place of the sample's, wherever they occur
 
     def _shape(self, shape: Shape) -> Shape:
-        return shape if self._given_shape is None else self._given_shape
+        if self._given_shape is not None:
+            return self._given_shape
+        return tuple(self._given_sizes.get(size, size) for size in shape)
 
     def real(self, *shape: int, low: float | None = None, high: float | None = None) -> Array:
         """Complex numbers have small imaginary parts, so that those with positive real parts stay off branch cuts."""
@@ -82,9 +87,11 @@ class Generators:
         return geometry_of_strides(np.zeros(shape, self._dtype), size, stride, offset)
 
 
-def evaluate(text: str, seed: int, dtype: DTypeLike, shape: Shape | None = None) -> Any:
+def evaluate(
+    text: str, seed: int, dtype: DTypeLike, shape: Shape | None = None, sizes: Mapping[int, int] | None = None
+) -> Any:
     """Value of the Python text of a sample."""
-    makers = Generators(seed, dtype, shape)
+    makers = Generators(seed, dtype, shape, sizes)
     names = {name: getattr(makers, name) for name in vars(Generators) if not name.startswith("_")}
     return eval(text, {"__builtins__": {"slice": slice}, **CONSTANTS, **names})
 
@@ -100,13 +107,21 @@ class Case:
     def id(self) -> str:
         return f"{key_of(self.row)}-{self.number}"
 
-    def values(self, dtype: DTypeLike = np.float64, shapes: Mapping[str, Shape] | None = None) -> Values:
-        """Arrays where the op wants tensors; `shapes` maps arguments to shapes that take the place of the sample's."""
+    def values(
+        self,
+        dtype: DTypeLike = np.float64,
+        shapes: Mapping[str, Shape] | None = None,
+        sizes: Mapping[int, int] | None = None,
+    ) -> Values:
+        """Arrays where the op wants tensors.
+
+        `shapes` maps arguments to shapes that take the place of the sample's, `sizes` does so for single sizes.
+        """
         sample, values = self.row.samples[self.number], {}
         for argument in self.row.arguments:
             if argument.name in sample:
                 seed = seed_of(f"{self.row.name} {self.number} {argument.name}")
-                value = evaluate(sample[argument.name], seed, dtype, (shapes or {}).get(argument.name))
+                value = evaluate(sample[argument.name], seed, dtype, (shapes or {}).get(argument.name), sizes)
                 values[argument.name] = np.asarray(value) if is_written_out(argument, value) else value
         return values
 

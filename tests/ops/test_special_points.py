@@ -1,6 +1,7 @@
 """Points at which a formula has to decide: kinks, ties, poles, infinities, NaN, no elements at all.
 
-Where no derivative exists PyTorch's choice is ours; every number here is what PyTorch gives.
+Where no derivative exists PyTorch's choice is ours; every number here is what PyTorch gives. Most such points stand in
+the entries, under `points`, and are proven with them; here are those that need more than one op, or second derivatives.
 """
 
 import math
@@ -24,31 +25,8 @@ def gradients(function, *arrays, create_graph=False):
 
 
 KINKS = {  # function, points, gradients there
-    "abs": (gs.abs, [-2.0, -0.0, 0.0, 3.0, inf, nan], [-1, 0, 0, 1, 1, nan]),
-    "sign": (gs.sign, [-2.0, 0.0, inf], [0, 0, 0]),
-    "relu": (gs.relu, [-1.0, 0.0, 1.0, inf, -inf], [0, 0, 1, 1, 0]),
-    "sqrt": (gs.sqrt, [0.0, -1.0, inf], [inf, nan, 0]),
-    "rsqrt": (gs.rsqrt, [0.0, inf], [-inf, 0]),
-    "log": (gs.log, [0.0, -1.0, inf], [inf, -1, 0]),
-    "log1p": (gs.log1p, [-1.0, inf], [inf, 0]),
-    "reciprocal": (gs.reciprocal, [0.0, -0.0, inf], [-inf, -inf, 0]),
-    "exp": (gs.exp, [-inf, inf, 1000.0], [0, inf, inf]),
+    "softplus at its threshold": (gs.softplus, [20.0], [1 / (1 + math.exp(-20))]),
     "tanh": (gs.tanh, [-inf, inf, 1000.0], [0, 0, 0]),
-    "sigmoid": (gs.sigmoid, [-inf, inf, -1000.0, 1000.0], [0, 0, 0, 0]),
-    "softplus": (gs.softplus, [-1000.0, 20.0, 21.0, 1000.0], [0, 1 / (1 + math.exp(-20)), 1, 1]),
-    "gelu": (gs.nn.functional.gelu, [0.0, 30.0, -30.0], [0.5, 1, 0]),
-    "silu": (gs.nn.functional.silu, [0.0, 40.0, -1000.0], [0.5, 1, 0]),
-    "square": (gs.square, [inf, -0.0], [inf, 0]),
-    "clamp": (lambda x: x.clamp(-1, 1), [-2.0, -1.0, 0.0, 1.0, 2.0, nan], [0, 1, 1, 1, 0, 0]),
-    "clamp, bounds crossed": (lambda x: x.clamp(1, -1), [-2.0, 0.0, 2.0], [0, 0, 0]),
-    "clamp_min": (lambda x: x.clamp(min=0), [-1.0, 0.0, 1.0], [0, 1, 1]),
-    "clamp_max": (lambda x: x.clamp(max=0), [-1.0, 0.0, 1.0], [1, 1, 0]),
-    "power 0": (lambda x: x**0, [0.0, 2.0, -1.0, nan], [0, 0, 0, 0]),
-    "power 1": (lambda x: x**1, [0.0, -2.0], [1, 1]),
-    "power 2": (lambda x: x**2, [0.0, -2.0], [0, -4]),
-    "power 0.5": (lambda x: x**0.5, [0.0, 4.0], [inf, 0.25]),
-    "power -1": (lambda x: x**-1, [0.0, 2.0], [-inf, -0.25]),
-    "base 0": (lambda x: 0.0**x, [0.0, 1.0, 2.0, -1.0], [0, 0, 0, -inf]),
     "base 2": (lambda x: 2.0**x, [0.0, 3.0], [math.log(2), 8 * math.log(2)]),
     "isnan chosen away": (lambda x: gs.where(x > 0, x, 0), [-1.0, 2.0, nan], [0, 1, 0]),
 }
@@ -65,34 +43,11 @@ def test_gradient_at_kinks(name, dtype):
         np.testing.assert_allclose(found.detach().numpy(), expected, rtol=1e-6, atol=1e-12, err_msg=f"{create_graph=}")
 
 
-# of the first and second argument, at a tie and on either side of it
-TIES = {
-    "maximum": (gs.maximum, [1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [0, 1, 0.5], [1, 0, 0.5]),
-    "minimum": (gs.minimum, [1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [1, 0, 0.5], [0, 1, 0.5]),
-    "division by zero": (gs.div, [1.0, 0.0, 1.0], [0.0, 0.0, inf], [inf, inf, 0], [-inf, nan, 0]),
-    "power of zero": (gs.pow, [0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [0, 1, 0], [0, 0, 0]),
-    "where": (lambda x, y: gs.where(x > y, x, y), [1.0, 2.0, nan], [2.0, 1.0, 1.0], [0, 1, 0], [1, 0, 1]),
-    "remainder": (gs.remainder, [5.0, -5.0, 0.0], [3.0, 3.0, 2.0], [1, 1, 1], [-1, 2, 0]),
-}
-
-
-@pytest.mark.parametrize("name", TIES)
-def test_gradient_at_ties(name):
-    function, one, other, of_one, of_other = TIES[name]
+def test_what_is_not_chosen_at_a_tie():
+    x, y = [1.0, 2.0, nan], [2.0, 1.0, 1.0]
     for create_graph in (False, True):
-        found = gradients(function, one, other, create_graph=create_graph)
-        np.testing.assert_allclose(found, [of_one, of_other], err_msg=f"{create_graph=}")
-
-
-def test_extrema_share_or_choose():
-    """amax and max share the gradient evenly, max along a dimension gives it to the first."""
-    tied = [[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]
-    third = 1 / 3
-    np.testing.assert_allclose(gradients(lambda x: x.amax(1), tied)[0], [[0.5, 0, 0.5], [third] * 3])
-    np.testing.assert_allclose(gradients(lambda x: x.max(), tied)[0], [[0.5, 0, 0.5], [0, 0, 0]])
-    np.testing.assert_allclose(gradients(lambda x: x.max(1).values, tied)[0], [[1, 0, 0], [1, 0, 0]])
-    np.testing.assert_allclose(gradients(lambda x: x.amin(0), tied)[0], [[0, 1, 0], [1, 0, 1]])
-    np.testing.assert_allclose(gradients(lambda x: x.min(1).values, tied)[0], [[0, 1, 0], [1, 0, 0]])
+        found = gradients(lambda x, y: gs.where(x > y, x, y), x, y, create_graph=create_graph)
+        np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 1]])
 
 
 def test_nan_is_the_extremum():
@@ -255,3 +210,21 @@ def test_nothing_warns():
             (x**other).sum().backward()
             (x % other).sum().backward()
         (x.softmax(0) + x.std() + x.var() + x.logsumexp(0)).sum().backward()
+
+
+def test_matrix_products_of_nothing():
+    """A batch without matrices, and matrices without rows or columns: the other operand's gradient is zero."""
+    for one, other in (((5, 0, 3), (3, 4)), ((0, 2, 3), (3, 4)), ((2, 2, 0), (0, 4)), ((2, 2, 3), (3, 0))):
+        x, y = leaf(np.ones(one)), leaf(np.ones(other))
+        of_x, of_y = grad((x @ y).sum(), (x, y))
+        assert of_x.shape == one and of_y.shape == other
+        assert not of_y.numpy().any()
+    x, weight = leaf(np.ones((2, 2, 0))), leaf(np.ones((4, 0)))
+    assert [g.shape for g in grad(gs.nn.functional.linear(x, weight).sum(), (x, weight))] == [(2, 2, 0), (4, 0)]
+
+
+def test_mean_of_no_losses():
+    empty = leaf(np.empty((0, 3)))
+    for target in (gs.ones(0, 3, dtype=gs.float64), gs.ones(0, dtype=gs.int64)):
+        assert math.isnan(gs.nn.functional.cross_entropy(empty, target).item())
+        assert gs.nn.functional.cross_entropy(empty, target, reduction="sum").item() == 0

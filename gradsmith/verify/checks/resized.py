@@ -1,0 +1,49 @@
+"""Samples in which one size is another one wherever it occurs: a single element, none at all, many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..references import NotAvailable, expected_results
+from ..samples import places_of
+from ..subject import REAL, Setting
+from . import reverse, value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..proof import Proof
+    from ..subject import Subject
+
+MANY = 67  # no multiple of a vector's width
+PRECISION = 1e-11
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for setting in resized_settings(subject):
+        value.check_setting(setting, proof, PRECISION)
+        if setting.places and setting.root_arrays() and str(MANY) not in setting.remark:
+            weights = setting.weights()
+            reverse.check_differences(setting, weights, setting.gradients(weights), proof)
+
+
+def resized_settings(subject: Subject) -> Iterator[Setting]:
+    """Those whose other arguments still fit: the reference and the op take them."""
+    for case in subject.cases:
+        plain = case.values()
+        sizes = sorted({size for _, array in places_of(plain) for size in array.shape if size > 1})
+        changes = [{size: other} for size in sizes for other in (1, 0, MANY)] + [dict.fromkeys(sizes, 1)]
+        for change in changes:
+            remark = "sizes " + " and ".join(f"{one} made {other}" for one, other in change.items())
+            setting = Setting(subject, case, case.values(sizes=change), REAL, remark)
+            if is_accepted(setting):
+                yield setting
+
+
+def is_accepted(setting: Setting) -> bool:
+    try:
+        expected_results(setting.subject.row, setting.values)
+        setting.results()
+    except (RuntimeError, ValueError, IndexError, TypeError, ArithmeticError, NotAvailable):
+        return False
+    return True
