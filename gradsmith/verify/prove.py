@@ -12,7 +12,7 @@ import numpy as np
 
 import gradsmith as gs
 
-from .checks import constants, elementwise, forms, layouts, points, resized, reverse, saved, second, value
+from .checks import constants, elementwise, forms, forward, layouts, points, resized, reverse, saved, second, value
 from .proof import Failure, Proof
 from .samples import key_of
 from .subject import Subject
@@ -20,7 +20,7 @@ from .subject import Subject
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
-CHECKS = (value, reverse, second, constants, forms, elementwise, resized, layouts, points, saved)
+CHECKS = (value, reverse, forward, second, constants, forms, elementwise, resized, layouts, points, saved)
 ENOUGH = 10  # failures of one check: more say the same
 
 

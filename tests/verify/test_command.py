@@ -25,7 +25,7 @@ def test_some_ops(capsys):
     assert __main__.main(["tanh", "add", "--jobs", "1"]) == 0
     add, alpha, tanh, summary = capsys.readouterr().out.splitlines()
     assert add.startswith("add ") and alpha.startswith("add.alpha ") and tanh.startswith("tanh ")
-    assert re.search(r" value reverse .*double complex in-place out .* \d+\.\d\d s$", tanh)
+    assert re.search(r" value reverse forward double complex in-place out .* \d+\.\d\d s$", tanh)
     assert re.fullmatch(r"3 entries proven; \d+ comparisons, \d+\.\d s", summary)
 
 

@@ -22,7 +22,7 @@ def test_every_value_has_a_reference(proofs):
 def test_every_gradient_was_tried(proofs):
     for row, proof in zip(OPS, proofs):
         if any(case.inputs for case in cases_of(row)):
-            assert {"reverse", "double", "float32"} <= set(proof.tried), key_of(row)
+            assert {"reverse", "forward", "double", "float32"} <= set(proof.tried), key_of(row)
             assert row.complex == ("complex" in proof.tried), key_of(row)
         if "inplace" in row.forms or row.base.endswith("_"):
             assert "in-place" in proof.tried, key_of(row)
