@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .checking import Context, Resolved, gives_gradient
 from .declare import Declaration, RawFormula
 from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
+from .guards import inputs_reading
 from .loops import why_not_loop
 from .model import Backward, Gradient_, SavedTensor, SavedValue
 from .resolve import TENSOR, TENSORS, Scope
@@ -48,6 +49,7 @@ class BackwardBuilder:
             saved=tuple(self.tensors(gradients)),
             values=values,
             saved_lists=tuple(self.lists(gradients, len(values))),
+            outputs=tuple(i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted),
         )
 
     @property
@@ -65,9 +67,10 @@ class BackwardBuilder:
         return RawFormula(inputs, formula.text) if inputs else None
 
     def edges(self, inputs: list[tuple[str, ...]]) -> tuple[str, ...]:
-        """Differentiable inputs in the order of the signature."""
+        """Differentiable inputs in the order of the signature, but a list last: it has an edge for each tensor."""
         wanted = {name for names in inputs for name in names}
-        return tuple(a.name for a in self.signature.arguments if a.name in wanted)
+        found = [a for a in self.signature.arguments if a.name in wanted]
+        return tuple(a.name for a in sorted(found, key=lambda a: a.type.is_list))
 
     def gradients(self, formulas: list[RawFormula]) -> tuple[Gradient_, ...] | None:
         resolved = [(formula, self.resolve(formula)) for formula in formulas]
@@ -83,7 +86,8 @@ class BackwardBuilder:
         return tuple(sorted(found, key=lambda gradient: gradient.edges))
 
     def resolve(self, formula: RawFormula) -> Resolved | None:
-        return self.context.expect_expr(formula.text, self.scope(), self.declaration.base, self.subject(formula))
+        scope = self.scope(self.written(formula))
+        return self.context.expect_expr(formula.text, scope, self.declaration.base, self.subject(formula))
 
     def subject(self, formula: RawFormula) -> str:
         numbers = self.declaration.scalar_positions(self.index)
@@ -104,11 +108,15 @@ class BackwardBuilder:
 
     def parts_for(self, raw: RawFormula, expr: Expr) -> Expr:
         """Of a joint tuple, the parts of the inputs that are tensors here."""
-        written = next(f for f in self.declaration.formulas if f.text is raw.text).inputs
+        written = self.written(raw)
         if len(written) == len(raw.inputs) or not isinstance(expr, TupleExpr):
             return expr
         items = [e for name, e in zip(written, expr.items, strict=False) if name in raw.inputs]
         return items[0] if len(items) == 1 else TupleExpr(expr.type, tuple(items))
+
+    def written(self, raw: RawFormula) -> tuple[str, ...]:
+        """The inputs that the entry wrote the formula for, whatever is a number here."""
+        return next(f for f in self.declaration.formulas if f.text is raw.text).inputs
 
     def is_loop(self, expr: Expr) -> bool:
         """Elementwise throughout, over tensors that all broadcast to the shape of the result."""
@@ -137,13 +145,16 @@ class BackwardBuilder:
 
     # -- names
 
-    def scope(self) -> Scope:
+    def scope(self, inputs: tuple[str, ...]) -> Scope:
         outputs = self.declaration.output_differentiability
         return Scope(
             variables=dict(self.variables()),
             differentiable_outputs=outputs,
             returns_list=self.signature.returns[0].type.is_tensor_list,
             multi_returns=self.context.multi_returns,
+            mask=inputs if len(inputs) > 1 else (),
+            numbers=self.declaration.scalar_positions(self.index),
+            in_backward=True,
         )
 
     def variables(self) -> Iterator[tuple[str, Expr]]:
@@ -174,14 +185,16 @@ class BackwardBuilder:
         for name, is_output, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
             if needed_by and kind.is_tensor:
-                yield SavedTensor(name, slot, is_output, False, kind.optional, needed_by)
+                edges = _edges(gradients, needed_by, Name(kind.plain, name))
+                yield SavedTensor(name, slot, is_output, False, kind.optional, needed_by, edges)
                 slot += 1
 
     def lists(self, gradients: tuple[Gradient_, ...], slot: int) -> Iterator[SavedTensor]:
         for name, is_output, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
             if needed_by and kind.is_tensor_list:
-                yield SavedTensor(name, slot, is_output, True, kind.optional, needed_by)
+                edges = _edges(gradients, needed_by, Name(kind.plain, name))
+                yield SavedTensor(name, slot, is_output, True, kind.optional, needed_by, edges)
                 slot += 1
 
     def tensor_names(self) -> list[tuple[str, bool, Type]]:
@@ -195,12 +208,33 @@ class BackwardBuilder:
         for name, _, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
             if needed_by and not kind.is_differentiable:
-                yield SavedValue(name, slot, None, None, needed_by)
+                edges = _edges(gradients, needed_by, Name(kind.plain, name))
+                yield SavedValue(name, slot, None, None, needed_by, edges)
                 slot += 1
             for attribute in _attributes(gradients, name):
                 readers = _attribute_readers(gradients, attribute)
-                yield SavedValue(attribute.saved_name, slot, name, attribute.attribute, readers)
+                edges = _edges(gradients, readers, attribute)
+                yield SavedValue(attribute.saved_name, slot, name, attribute.attribute, readers, edges)
                 slot += 1
+
+
+def _edges(gradients: tuple[Gradient_, ...], readers: tuple[int, ...], wanted: Name | Attribute) -> tuple[int, ...]:
+    """Edges without any of which none of the formulas reads the value."""
+    return tuple(edge for i in readers for edge in _edges_reading(gradients[i], wanted))
+
+
+def _edges_reading(gradient: Gradient_, wanted: Name | Attribute) -> tuple[int, ...]:
+    if not gradient.is_joint:
+        return gradient.edges
+    inputs = inputs_reading(gradient.formula.expr, lambda e: _is_same(e, wanted), frozenset(gradient.inputs))
+    return tuple(e for name, e in zip(gradient.inputs, gradient.edges, strict=True) if name in inputs)
+
+
+def _is_same(expr: Expr, wanted: Name | Attribute) -> bool:
+    """The same value, known to be there or not."""
+    if isinstance(expr, Name) and isinstance(wanted, Name):
+        return expr.name == wanted.name
+    return isinstance(expr, Attribute) and isinstance(wanted, Attribute) and expr.saved_name == wanted.saved_name
 
 
 def _readers(gradients: tuple[Gradient_, ...], name: str) -> tuple[int, ...]:

@@ -18,8 +18,10 @@ from .declare import Declaration, declare, faces
 from .errors import Collector
 from .forward import expect_forward
 from .linearity import holomorphic_ops
-from .model import Op, Table, Variant
+from .model import Backward, Op, Table, Variant
+from .outputs import expect_condition
 from .reader import RawEntry, read
+from .schema import Signature
 from .tangents import TangentBuilder
 from .vocabulary import LOOP_UFUNCS, scan_functions
 
@@ -174,6 +176,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
     signature = declaration.expanded[index][0]
     forward = expect_forward(declaration, signature, context)
     backward = BackwardBuilder(declaration, index, number, context).expect_backward()
+    condition = expect_condition(declaration, signature, context)
     if forward is None or context.errors:
         return None
     tangents = None
@@ -192,4 +195,14 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
         is_view=is_view,
         multi_view=is_view and returned.is_list,
         scalar_positions=declaration.scalar_positions(index),
+        refused=_refused(declaration, signature, backward),
+        condition=condition,
     )
+
+
+def _refused(declaration: Declaration, signature: Signature, backward: Backward | None) -> tuple[str, ...]:
+    """Tensors without a gradient of which the entry does not say that they have none."""
+    if not declaration.has_node:
+        return ()
+    settled = declaration.non_differentiable.union(backward.differentiable_inputs if backward else ())
+    return tuple(a.name for a in signature.tensor_arguments if a.name not in settled)

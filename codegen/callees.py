@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
@@ -179,7 +179,7 @@ def _verify_count(arguments: tuple[Argument, ...], positional: list[Expr], given
 def _default(argument: Argument) -> Expr:
     if argument.default is None:
         raise Mismatch(f"wants an argument '{argument.name}' of type {argument.type.plain}")
-    return literal(ast.literal_eval(argument.default))
+    return _converted(literal(ast.literal_eval(argument.default)), argument)
 
 
 def _converted(value: Expr, argument: Argument) -> Expr:
@@ -190,7 +190,12 @@ def _converted(value: Expr, argument: Argument) -> Expr:
         raise Mismatch(
             f"wants a {argument.type.plain} as '{argument.name}', where None may come. Test it with 'is None' first"
         )
-    raise Mismatch(f"wants {argument.type.plain} as '{argument.name}', not {value.type.plain}")
+    raise Mismatch(f"wants {argument.type.plain} as '{argument.name}', not {_shown_type(value)}")
+
+
+def _shown_type(value: Expr) -> Type:
+    """The type, with the length of a list where that is known."""
+    return replace(value.type.plain, length=length_of(value))
 
 
 def _without_none(value: Expr) -> Expr:
@@ -211,19 +216,43 @@ def expect_conversion(value: Expr, wanted: Type) -> Expr | None:
         return value if any(expect_conversion(value, side) for side in sides) else None
     if have.name == "None" or (have.optional and not wanted.optional):
         return value if have.name == "None" and wanted.optional else None
-    if isinstance(value, TupleExpr) and not value.items and wanted.is_list:
+    if wanted.is_list and not have.is_list:
+        return _repeated(value, wanted)
+    if have.is_list != wanted.is_list or not _has_length(value, wanted.length):
+        return None
+    if isinstance(value, TupleExpr) and not value.items:
         return replace(value, type=wanted.plain)
-    if have.name == "int" and not have.is_list and wanted.name == "int" and wanted.is_list:
-        return TupleExpr(Type("int", is_list=True), (value,)) if not have.optional else None
-    if have.is_list != wanted.is_list:
+    if have.optional_items and not wanted.optional_items:
         return None
     if have.name == wanted.name or _widens(have, wanted):
         return value
     return None
 
 
+def _repeated(value: Expr, wanted: Type) -> Expr | None:
+    """One value for a list: one int where any number of ints will do, else as many as the list must have."""
+    if not (wanted.length or wanted.name == "int") or expect_conversion(value, wanted.item) is None:
+        return None
+    return TupleExpr(wanted.plain.required, (value,) * (wanted.length or 1))
+
+
+def _has_length(value: Expr, length: int) -> bool:
+    """Has a list the number of items that is wanted, as far as can be told."""
+    return not length or length_of(value) in (0, length)
+
+
+def length_of(value: Expr) -> int:
+    """How many items a list has; 0 when that is not known before the call, and of what is no list."""
+    match value:
+        case TupleExpr(items=items):
+            return len(items)
+        case Literal(value=tuple() as items):
+            return len(items)
+    return value.type.length
+
+
 def _widens(have: Type, wanted: Type) -> bool:
-    if have.is_list or have.name not in _RANKS or wanted.name not in _RANKS:
+    if have.name not in _RANKS or wanted.name not in _RANKS:
         return False
     return _RANKS[have.name] < _RANKS[wanted.name] and wanted.name in ("float", "Scalar")
 
@@ -234,10 +263,26 @@ def wider(left: Type, right: Type) -> Type:
     return Type(name)
 
 
+def list_type(items: Sequence[Expr]) -> Type:
+    """Type of a list of these items: one of the table's list types, else any object."""
+    types = [item.type for item in items]
+    if all(t.is_number for t in types):
+        names = {t.name for t in types}
+        number = names.pop() if len(names) == 1 else max(("int", *names), key=_RANKS.__getitem__)
+        return Type(number, is_list=True)
+    if all(t == Type("str") for t in types):
+        return Type("str", is_list=True)
+    if all(expect_conversion(item, Type("Tensor")) for item in items):
+        return Type("Tensor", is_list=True)
+    if all(expect_conversion(item, Type("Tensor", optional=True)) for item in items):
+        return Type("Tensor", is_list=True, optional_items=True)
+    return Type("object")
+
+
 def literal(value: object) -> Literal:
     """A constant with the type it has by itself."""
     if isinstance(value, (tuple, list)):
-        return Literal(Type("int", is_list=True), tuple(value))
+        return Literal(list_type([literal(item) for item in value]), tuple(value))
     types: dict[type, str] = {
         bool: "bool",
         int: "int",

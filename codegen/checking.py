@@ -95,6 +95,6 @@ def _why_no_gradient(expr: Expr, declared: Type) -> str:
     """A gradient may be None: then there is none."""
     wanted = TENSORS if declared.is_list else TENSOR
     given = expr.type.plain.required
-    if given == wanted or given.name == "None":
+    if given.name == "None" or (given.name == wanted.name and given.is_list == wanted.is_list):
         return ""
     return f"gives {expr.type.plain}, but a gradient of {declared.plain} is a {wanted}"

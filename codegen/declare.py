@@ -55,6 +55,7 @@ class Declaration:
     tangent_formulas: tuple[RawFormula, ...]  # forward mode, as far as the entry says it
     non_differentiable: frozenset[str]  # inputs that the entry says have no gradient
     output_differentiability: tuple[bool, ...]
+    output_condition: RawText | None  # of the only result: when it has a history
     forms: frozenset[str]
     supports_complex: bool
     samples: tuple[dict[str, str], ...] = field(hash=False)
@@ -165,6 +166,7 @@ class _Declarer:
             tangent_formulas=tangent_formulas,
             non_differentiable=non_differentiable,
             output_differentiability=outputs,
+            output_condition=self.output_condition(),
             forms=self.forms(),
             supports_complex=self.flag("complex", default=True),
             samples=self.samples(),
@@ -240,6 +242,11 @@ class _Declarer:
         names = _names(key)
         if any(self.why_no_input(key, name) for name in names):
             return ()
+        lists = [n for n in names if len(names) > 1 and self.signature.argument(n).type.is_list]
+        if lists:
+            problem = f"formula for {key.text} together, but '{lists[0]}' is a list"
+            self.error(key.position, problem, "A list has a formula of its own, which gives a list.")
+            return ()
         for name in names:
             if name in owners:
                 problem = f"second formula for '{name}', the first is at line {owners[name]}"
@@ -278,7 +285,25 @@ class _Declarer:
             problem = f"output_differentiability has {len(texts)} values for {len(default)} returns"
             self.error(texts[0].position if texts else self.entry.position, problem)
             return default
-        return tuple(self.truth(text, "output_differentiability", False) for text in texts)
+        if self.output_condition():
+            return default
+        return tuple(self.output_truth(text) for text in texts)
+
+    def output_truth(self, text: RawText) -> bool:
+        if text.text not in ("true", "false") and len(self.signature.returns) > 1:
+            problem = f"output_differentiability has the condition '{text.text}', but the op returns several things"
+            self.error(text.position, problem, "Only one result can depend on a condition. Write true or false.")
+            return True
+        if text.text == "false" and any(a.type.written for a in self.signature.arguments):
+            hint = "Say 'self: non_differentiable' where what is written has no gradient."
+            self.error(text.position, "output_differentiability is false, but the result is the changed argument", hint)
+            return True
+        return self.truth(text, "output_differentiability", False)
+
+    def output_condition(self) -> RawText | None:
+        texts = self.entry.lists.get("output_differentiability", ())
+        is_condition = len(texts) == len(self.signature.returns) == 1 and texts[0].text not in ("true", "false")
+        return texts[0] if is_condition else None
 
     def verify_gradients(
         self,
@@ -286,17 +311,25 @@ class _Declarer:
         formulas: tuple[RawFormula, ...],
         outputs: tuple[bool, ...],
     ) -> None:
-        """Every input has a formula, or the entry says why not."""
+        """The op has formulas, or the entry says why not. (An input without one refuses to require grad.)"""
         reason = self.why_no_formulas(forward, outputs)
         for formula in formulas if reason else ():
             self.error(formula.text.position, f"{formula.subject}, but {reason}")
+        self.verify_one_list(formulas)
         written = {name.strip() for key in self.entry.keys for name in key.split(",")}
         missing = [a for a in self.signature.tensor_arguments if a.name not in written]
         # A formula for a name that does not exist was meant for one that does.
         known = {*KEYS, *self.signature.output_names}
         misnamed = any(self.signature.expect_argument(n) is None for n in written - known)
-        if missing and not (reason or misnamed or forward is None):
+        if missing and not (reason or misnamed or forward is None or formulas):
             self.missing_formulas(missing)
+
+    def verify_one_list(self, formulas: tuple[RawFormula, ...]) -> None:
+        """A list has an edge for each of its tensors, after all others: there is one such place."""
+        lists = [f for f in formulas for name in f.inputs if self.signature.argument(name).type.is_list]
+        for formula in lists[1:]:
+            problem = f"{formula.subject}, a list, but {lists[0].subject.removeprefix('formula for ')} is one too"
+            self.error(formula.text.position, problem, "One list of an op can have gradients.")
 
     def verify_tangents(
         self,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .model import Op
-from .schema import Argument, Type
+from .schema import Argument
 
 # What the words of the table mean to a caller.
 TYPE_WORDS = {
     "Tensor": "Tensor", "Tensor|Scalar": "Tensor or number", "Tensor[]": "sequence of Tensor",
     "Scalar": "number", "int": "int", "int[]": "int or sequence of int", "float": "float", "bool": "bool",
-    "str": "str", "dtype": "dtype", "object": "object",
+    "str": "str", "dtype": "dtype", "object": "object", "Tensor?[]": "sequence of Tensor or None",
+    "float[]": "sequence of float", "bool[]": "sequence of bool", "Scalar[]": "sequence of numbers",
+    "str[]": "sequence of str",
 }  # fmt: skip
 
 # Parameters that mean the same wherever they occur.
@@ -71,7 +73,11 @@ def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
 
 def _type_words(argument: Argument) -> str:
     type_ = argument.type
-    words = TYPE_WORDS[str(Type(type_.name, union_scalar=type_.union_scalar, is_list=type_.is_list))]
+    words = TYPE_WORDS[str(replace(type_.plain.required, length=0))]
+    if type_.length:
+        words = (
+            f"{type_.length} {words.removeprefix('int or sequence of ').removeprefix('sequence of ')}, or one for all"
+        )
     if argument.default not in (None, "None"):
         return f"{words}, default {argument.default}"
     return f"{words}, optional" if type_.optional or argument.default else words

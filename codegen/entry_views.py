@@ -8,7 +8,8 @@ from .formula import Call, Formula, Name
 from .fused_loops import forward_kernel, numbers_of, tensors_of
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from .node_views import everything_saved, node_view
-from .printing import CythonPrinter, array_text, attribute_text
+from .printing import BINDING, CythonPrinter, array_text, attribute_text
+from .schema import Argument
 from .tangent_views import tangent_condition, tangent_view
 from .views import (
     ByCopy,
@@ -19,6 +20,7 @@ from .views import (
     Output,
     Parameter,
     RecordView,
+    Refused,
     Save,
     Saves,
     c_type,
@@ -48,9 +50,14 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         view_function="as_view" if variant.backward else "share_version",
         compute=compute_view(variant, table),
         record=record_view(variant),
+        refused=tuple(_refused(op, variant.signature.argument(name)) for name in variant.refused),
         written=bool(variant.written),
         inplace=_inplace_view(op, variant),
     )
+
+
+def _refused(op: Op, argument: Argument) -> Refused:
+    return Refused(f"check_no_gradient{'_list' if argument.type.is_list else ''}", argument.name, op.base)
 
 
 def _output(name: str, differentiable: bool) -> Output:
@@ -126,13 +133,10 @@ def record_view(variant: Variant, *, inplace: bool = False) -> RecordView | None
     backward = variant.backward
     if backward is None:
         return None
-    edges = tuple(
-        EdgeView(i, name, variant.signature.argument(name).type.is_tensor_list)
-        for i, name in enumerate(backward.differentiable_inputs)
-    )
+    edges = tuple(_edge(i, variant.signature.argument(name)) for i, name in enumerate(backward.differentiable_inputs))
     before, after = _saves(variant, backward, inplace)
     return RecordView(
-        condition=_record_condition(edges),
+        condition=_record_condition(variant, edges),
         class_name=backward.class_name,
         n_edges=_edge_count(edges),
         n_saved=len(backward.saved),
@@ -143,20 +147,29 @@ def record_view(variant: Variant, *, inplace: bool = False) -> RecordView | None
     )
 
 
-def _record_condition(edges: tuple[EdgeView, ...]) -> str:
-    """Ask about three tensors at a time, each list by itself."""
+def _edge(index: int, argument: Argument) -> EdgeView:
+    or_empty = " or ()" if argument.type.is_list and argument.type.optional else ""
+    return EdgeView(index, argument.name, argument.type.is_tensor_list, or_empty)
+
+
+def _record_condition(variant: Variant, edges: tuple[EdgeView, ...]) -> str:
+    """Ask about three tensors at a time, each list by itself; and what else the entry makes it depend on."""
     names = [edge.name for edge in edges if not edge.is_list]
     groups = [names[i : i + 3] for i in range(0, len(names), 3)]
     tests = [f"requires_grad_{len(group)}({', '.join(group)})" for group in groups]
     tests += [f"requires_grad_list({edge.name})" for edge in edges if edge.is_list]
-    return " or ".join(tests)
+    recorded = " or ".join(tests)
+    if variant.condition is None:
+        return recorded
+    text = _printer(variant, {}).within(variant.condition.expr, BINDING["and"])
+    return f"{text} and ({recorded})" if len(tests) > 1 else f"{text} and {recorded}"
 
 
 def _edge_count(edges: tuple[EdgeView, ...]) -> str:
     """A list of tensors has an edge for each; it comes last, so that the others keep their numbers."""
     single = sum(not edge.is_list for edge in edges)
     counts = [str(single)] if single else []
-    return " + ".join([*counts, *(f"<int>len({edge.name})" for edge in edges if edge.is_list)])
+    return " + ".join([*counts, *(f"<int>len({edge.name}{edge.or_empty})" for edge in edges if edge.is_list)])
 
 
 def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[Saves, ...], tuple[Saves, ...]]:
@@ -165,15 +178,14 @@ def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[S
     before: list[tuple[tuple[int, ...], Save]] = []
     after: list[tuple[tuple[int, ...], Save]] = []
     for kept in everything_saved(backward):
-        edges = _guards(backward, kept.needed_by)
+        edges = _guards(backward, kept.edges)
         of_output = kept.name in outputs or (isinstance(kept, SavedValue) and kept.owner in outputs)
         (after if of_output else before).append((edges, _save(variant, kept, inplace)))
     return _grouped(before), _grouped(after)
 
 
-def _guards(backward: Backward, needed_by: tuple[int, ...]) -> tuple[int, ...]:
+def _guards(backward: Backward, edges: tuple[int, ...]) -> tuple[int, ...]:
     """Edges to ask before saving; none when a recorded call has at least one of them anyway."""
-    edges = backward.edges_of(needed_by)
     every = len(edges) == len(backward.differentiable_inputs)
     return () if every or backward.saved_lists else edges
 
@@ -237,8 +249,12 @@ def _composite_text(variant: Variant, names: Mapping[str, str]) -> str:
     """The expression of ops that a forward is, with arguments under other names; "" when it is none."""
     if variant.forward.formula is None:
         return ""
+    return _printer(variant, names).text(variant.forward.formula.expr)
+
+
+def _printer(variant: Variant, names: Mapping[str, str]) -> CythonPrinter:
     lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
-    return CythonPrinter(names=names, lists=lists).text(variant.forward.formula.expr)
+    return CythonPrinter(names=names, lists=lists)
 
 
 def _ufunc_view(variant: Variant) -> ComputeView:

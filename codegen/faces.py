@@ -27,19 +27,25 @@ CONVERSIONS = {
     "int": "as_int", "int?": "as_int_or_none", "int[]": "as_int_tuple", "int[]?": "as_int_tuple_or_none",
     "float": "as_float", "float?": "as_float_or_none", "bool": "as_bool", "bool?": "as_bool_or_none",
     "str": "as_str", "str?": "as_str_or_none", "dtype": "as_dtype", "dtype?": "as_dtype_or_none",
-    "Tensor|Scalar": "as_operand",
+    "Tensor|Scalar": "as_operand", "Tensor[]?": "as_tensor_list_or_none",
+    "Tensor?[]": "as_optional_tensor_list", "Tensor?[]?": "as_optional_tensor_list_or_none",
+}  # fmt: skip
+
+# Items of the other lists, as runtime/arguments.pxd calls their kinds.
+ITEM_KINDS = {
+    "int": "INT_ITEMS", "float": "FLOAT_ITEMS", "Scalar": "NUMBER_ITEMS", "bool": "BOOL_ITEMS", "str": "STR_ITEMS",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """``dim = as_int(dim, "sum", "dim", 2)``"""
+    """``dim = as_int(dim, "sum", "dim", 2)``, and what else the function wants to know."""
 
     name: str
     function: str
     argument: str  # what the caller calls it
     position: int
-    is_tensor: bool
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -262,18 +268,23 @@ def _case(variant: Variant, unions: list[str], form: _Form) -> Case:
 def _conversions(op: Op, form: _Form) -> Iterator[Conversion]:
     operands = any(kind == "binary" for _, kind in op.operators)
     for position, argument in enumerate(op.signature.arguments, 1):
-        function = CONVERSIONS.get(_conversion_key(argument.type, _is_union(argument, form)), "")
+        function, more = _converter(argument.type, _is_union(argument, form))
         if function == "check_tensor" and operands and not (form.inplace and argument.name == "self"):
             function = "as_tensor_operand"  # an ndarray may stand beside a tensor
         if function:
             name = function_name(argument.name)
-            yield Conversion(argument.name, function, name, position, argument.type.is_tensor)
+            yield Conversion(argument.name, function, name, position, more)
 
 
-def _conversion_key(type_: Type, is_union: bool) -> str:
-    if is_union:
-        return "Tensor|Scalar"
-    return f"{type_.name}{'[]' if type_.is_list else ''}{'?' if type_.optional else ''}"
+def _converter(type_: Type, is_union: bool) -> tuple[str, tuple[str, ...]]:
+    """The function that converts to a type, and its last arguments; "" when anything will do."""
+    if type_.name == "object":
+        return "", ()
+    key = "Tensor|Scalar" if is_union else str(replace(type_.plain, union_scalar=False))
+    if key in CONVERSIONS:
+        return CONVERSIONS[key], ()
+    more = (ITEM_KINDS[type_.name], str(type_.length))
+    return ("as_tuple_or_none" if type_.optional else "as_tuple"), more
 
 
 def _single_tensors(op: Op, form: _Form) -> Iterator[str]:

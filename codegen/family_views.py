@@ -72,6 +72,8 @@ def _trees(ops: tuple[Op, ...]) -> Iterator[Expr]:
     for variant in (variant for op in ops for variant in op.variants):
         if variant.forward.formula is not None:
             yield variant.forward.formula.expr
+        if variant.condition is not None:
+            yield variant.condition.expr
         if variant.backward is not None:
             yield from (gradient.formula.expr for gradient in variant.backward.gradients)
         if variant.tangents is not None:

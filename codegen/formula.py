@@ -58,6 +58,27 @@ class Gradients(Expr):
 
 
 @dataclass(frozen=True)
+class IsUndefined(Expr):
+    """``grad_values is None``: no gradient of output `index` has arrived."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class IsWanted(Expr):
+    """``grad_input_mask[1]``: is the gradient of this input asked for."""
+
+    input: str
+
+
+@dataclass(frozen=True)
+class RunFact(Expr):
+    """What is true of one run of the engine: a key of vocabulary.RUN_FACTS."""
+
+    fact: str
+
+
+@dataclass(frozen=True)
 class Literal(Expr):
     """A constant. A dtype (``int64``) is its name, with type dtype."""
 
@@ -180,7 +201,8 @@ class Formula:
 
     @cached_property
     def gradients(self) -> frozenset[int]:
-        return frozenset(e.index for e in self.expr.walk() if isinstance(e, Gradient))
+        """Outputs whose gradient it reads, or asks for."""
+        return frozenset(e.index for e in self.expr.walk() if isinstance(e, Gradient | IsUndefined))
 
     @property
     def is_identity(self) -> bool:

@@ -25,6 +25,7 @@ class SavedTensor:
     is_list: bool  # Tensor[]: kept in value slot `slot` as one list
     optional: bool  # may be None: stays undefined
     needed_by: tuple[int, ...]  # indices into Backward.gradients whose formula reads it
+    edges: tuple[int, ...]  # on whose account it is kept: without any of them no formula reads it
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class SavedValue:
     owner: str | None
     attribute: str | None
     needed_by: tuple[int, ...]
+    edges: tuple[int, ...]
 
     def __post_init__(self) -> None:
         assert (self.owner is None) == (self.attribute is None), self
@@ -72,6 +74,7 @@ class Backward:
     saved: tuple[SavedTensor, ...]  # single tensors: slots of save_input / save_output
     values: tuple[SavedValue, ...]  # value slots
     saved_lists: tuple[SavedTensor, ...] = ()  # Tensor[]: value slots after `values`
+    outputs: tuple[int, ...] = (0,)  # those that have a gradient
 
     def __post_init__(self) -> None:
         edges = [e for g in self.gradients for e in g.edges]
@@ -83,10 +86,6 @@ class Backward:
     @property
     def n_values(self) -> int:
         return len(self.values) + len(self.saved_lists)
-
-    def edges_of(self, needed_by: tuple[int, ...]) -> tuple[int, ...]:
-        """Edges on whose account a saved thing is kept."""
-        return tuple(e for i in needed_by for e in self.gradients[i].edges)
 
 
 @dataclass(frozen=True)
@@ -155,6 +154,8 @@ class Variant:
     is_view: bool
     multi_view: bool  # the views come as a list
     scalar_positions: tuple[str, ...]  # union arguments that are numbers here
+    refused: tuple[str, ...] = ()  # tensors that the entry gives no gradient: they may not require one
+    condition: Formula | None = None  # of the arguments: does the result have a history
 
     def __post_init__(self) -> None:
         assert not any(a.type.union_scalar for a in self.signature.arguments), self.c_entry

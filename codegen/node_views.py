@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .fused_loops import backward_kernels
 from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
 from .printing import CythonPrinter
@@ -83,9 +85,18 @@ def _gradient_view(
         kind="joint" if gradient.is_joint else "list" if is_list else "single",
         edges=gradient.edges,
         tested=len(backward.differentiable_inputs) > 1 and not is_list,
+        needs=_needs(backward, gradient),
         loads=tuple(loads[k.name] for k in kept if index in k.needed_by),
-        text=printer.text(gradient.formula.expr),
+        text=replace(printer, wanted=dict(zip(gradient.inputs, gradient.edges, strict=True))).text(
+            gradient.formula.expr
+        ),
     )
+
+
+def _needs(backward: Backward, gradient: Gradient_) -> tuple[int, ...]:
+    """Gradients are linear: where none of those it reads has arrived, a formula has nothing to give."""
+    reads_all = gradient.formula.uses_all_gradients or gradient.formula.gradients >= set(backward.outputs)
+    return () if reads_all else tuple(sorted(gradient.formula.gradients))
 
 
 def _one_line(text: str) -> str:

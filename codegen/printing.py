@@ -19,13 +19,17 @@ from .formula import (
     Expr,
     Gradient,
     Gradients,
+    IsUndefined,
+    IsWanted,
     Literal,
     Name,
     Operator,
+    RunFact,
     Slice,
     Subscript,
     TupleExpr,
 )
+from .vocabulary import RUN_FACTS
 
 # How tightly Python's operators bind; what binds less than its surroundings needs parentheses.
 BINDING = {
@@ -43,12 +47,15 @@ TENSOR_ATTRIBUTES = {
     "ndim": "ndim_of({})",
     "numel": "numel_of({})",
     "is_complex": "is_complex({})",
+    "stride": "stride_of({})",
+    "storage_offset": "offset_of({})",
     "is_none": "{} is None",
 }
 LIST_ATTRIBUTES = {
-    "shape": "[shape_of(t) for t in {}]",
-    "dtype": "[dtype_of(t) for t in {}]",
+    "shape": "shapes_of({})",
+    "dtype": "dtypes_of({})",
     "count": "len({})",
+    "is_none": "{} is None",
 }
 
 _PREFIX = {"neg": "-", "~": "~", "not": "not "}
@@ -66,6 +73,7 @@ class CythonPrinter:
     gradients: tuple[str, ...] = ("grad",)  # locals that hold the gradient of each output
     all_gradients: str = ""  # local with the list of all, when their number is not known
     lists: frozenset[str] = frozenset()  # names that are Tensor[]
+    wanted: Mapping[str, int] = field(default_factory=dict)  # inputs of a joint formula and their edges
     saves_attributes: bool = False  # `self.shape` is a local `self_shape`: the tensor is not there
 
     def text(self, expr: Expr) -> str:
@@ -88,6 +96,12 @@ class CythonPrinter:
                 return self.gradients[index], ATOM
             case Gradients():
                 return self.all_gradients or f"[{', '.join(self.gradients)}]", ATOM
+            case IsUndefined(index=index):
+                return f"grads[{index}] == NULL", COMPARISON
+            case IsWanted(input=name):  # an input that is a number here has no edge
+                return f"self.wants({self.wanted[name]})" if name in self.wanted else "False", ATOM
+            case RunFact(fact=fact):
+                return RUN_FACTS[fact], ATOM
             case Literal():
                 return self._literal(expr)
             case Attribute(owner=owner, attribute=attribute):

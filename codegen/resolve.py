@@ -20,10 +20,13 @@ from .callees import (
     bind,
     expect_conversion,
     intrinsics,
+    length_of,
+    list_type,
     literal,
     wider,
 )
 from .errors import Consequence, Problem, did_you_mean, hint_from
+from .facts import folded
 from .formula import (
     Attribute,
     AttributeOf,
@@ -32,9 +35,12 @@ from .formula import (
     Expr,
     Gradient,
     Gradients,
+    IsUndefined,
+    IsWanted,
     Literal,
     Name,
     Operator,
+    RunFact,
     Slice,
     Subscript,
     TupleExpr,
@@ -44,15 +50,16 @@ from .vocabulary import (
     ATTRIBUTES,
     CONSTANTS,
     DTYPES,
+    GRAD_INPUT_MASK,
     LIST_ATTRIBUTES,
     METHOD_ATTRIBUTES,
+    RUN_FACTS,
     UNDOTTED_ATTRIBUTES,
 )
 
 TENSOR = Type("Tensor")
 TENSORS = Type("Tensor", is_list=True)
 INT = Type("int")
-INTS = Type("int", is_list=True)
 BOOL = Type("bool")
 
 # Python's operator -> symbol in the tree, special method, reflected method. An operator whose
@@ -99,6 +106,9 @@ class Scope:
     elementwise: bool = False
     own_base: str = ""
     multi_returns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mask: tuple[str, ...] = ()  # inputs that `grad_input_mask` tells about: those of a joint formula
+    numbers: tuple[str, ...] = ()  # inputs that are numbers in this variant
+    in_backward: bool = False  # a run of the engine evaluates it
 
 
 @dataclass
@@ -154,6 +164,8 @@ class Resolver:
         found = self.scope.variables.get(node.id)
         if found is not None:
             return self._narrowed(self._noted(node.id, found))
+        if node.id == "retain_variables" and self.scope.in_backward:
+            return RunFact(BOOL, node.id)
         if node.id in CONSTANTS:
             return Literal(Type("float"), CONSTANTS[node.id])
         if node.id in DTYPES:
@@ -266,8 +278,10 @@ class Resolver:
     def _is_none(self, node: ast.Compare, left: Expr, right: Expr, negated: bool) -> Expr:
         if not isinstance(right, Literal) or right.value is not None:
             raise Problem("uses 'is' with something else than None", node.col_offset)
-        if isinstance(left, Name) and left.type.is_tensor:
-            test: Expr = Attribute(BOOL, left.name, "is_none")
+        if isinstance(left, Gradient):
+            test: Expr = IsUndefined(BOOL, left.index)
+        elif isinstance(left, Name) and left.type.name == "Tensor":
+            test = Attribute(BOOL, left.name, "is_none")
         else:
             test = Operator(BOOL, "is", (left, right))
         return Operator(BOOL, "not", (test,)) if negated else test
@@ -285,9 +299,9 @@ class Resolver:
             result = self._logical(node, symbol, (result, right))
         return result
 
-    def _logical(self, node: ast.expr, symbol: str, operands: tuple[Expr, ...]) -> Operator:
+    def _logical(self, node: ast.expr, symbol: str, operands: tuple[Expr, ...]) -> Expr:
         if all(o.type == BOOL for o in operands):
-            return Operator(BOOL, symbol, operands)
+            return folded(symbol, operands)
         if self.scope.elementwise and any(_has_tensor(o) for o in operands):
             return self._elementwise_logical(symbol, operands)
         wrong = next(o.type for o in operands if o.type != BOOL)
@@ -311,6 +325,8 @@ class Resolver:
         if test.type != BOOL:
             hint = "Select element by element with where(test, a, b)." if _has_tensor(test) else ""
             raise Problem(f"tests {test.type}, which is no bool", node.test.col_offset, hint)
+        if isinstance(test, Literal):
+            return body if test.value else orelse
         return Conditional(_joined(node.col_offset, body, orelse), test, body, orelse)
 
     def _select(self, test: Expr, body: Expr, orelse: Expr) -> Conditional:
@@ -339,7 +355,9 @@ class Resolver:
             raise Problem("calls something that has no name", node.func.col_offset)
         positional, keywords = self._arguments(node)
         return (
-            self._expect_count(node.func.id, positional)
+            self._expect_run_fact(node.func.id, positional)
+            or self._expect_zeros(node.func.id, positional)
+            or self._expect_count(node.func.id, node.func.col_offset, positional)
             or self._expect_choice(node.func.id, node.func.col_offset, positional)
             or self._apply(node.func.id, node.func.col_offset, positional, keywords)
         )
@@ -362,11 +380,29 @@ class Resolver:
         positional = [self._visit(argument) for argument in node.args]
         return positional, {str(k.arg): self._visit(k.value) for k in node.keywords}
 
-    def _expect_count(self, function: str, positional: list[Expr]) -> Expr | None:
-        """``len(tensors)`` is kept as a number."""
-        if function != "len" or len(positional) != 1 or not positional[0].type.is_tensor_list:
+    def _expect_run_fact(self, function: str, positional: list[Expr]) -> Expr | None:
+        is_known = function in RUN_FACTS and function != "retain_variables"
+        return RunFact(BOOL, function) if is_known and self.scope.in_backward and not positional else None
+
+    def _expect_zeros(self, function: str, positional: list[Expr]) -> Expr | None:
+        """``zeros_like(x)`` of an argument or a result keeps its shape and dtype alone."""
+        if function != "zeros_like" or len(positional) != 1 or not isinstance(positional[0], Name):
             return None
         value = positional[0]
+        if value.type != TENSOR or not self.scope.in_backward:
+            return None
+        parts = [self._read_attribute(value, attribute, 0) for attribute in ("shape", "dtype")]
+        return self._apply(function, 0, parts, {})
+
+    def _expect_count(self, function: str, offset: int, positional: list[Expr]) -> Expr | None:
+        """``len(tensors)`` is kept as a number."""
+        if function != "len" or len(positional) != 1 or not positional[0].type.is_list:
+            return None
+        value = positional[0]
+        if value.type.optional:
+            raise Problem(f"takes len() of {value.type}, where None may come", offset, "Test it with 'is None' first.")
+        if not value.type.is_tensor_list:
+            return Call(INT, "len", "len", "builtins", (value,))
         if isinstance(value, Name):
             return Attribute(INT, value.name, "count")
         return AttributeOf(INT, value, "count")
@@ -399,7 +435,8 @@ class Resolver:
             except Mismatch as mismatch:
                 reasons.append(str(mismatch))
                 continue
-            return Call(callee.result, function, callee.c_entry, callee.family, bound)
+            result = Type("None") if function == "not_implemented" else callee.result  # of any input
+            return Call(result, function, callee.c_entry, callee.family, bound)
         raise _no_callee(function, offset, candidates, reasons, positional, keywords)
 
     def _forgive_broken(self, name: str) -> None:
@@ -461,6 +498,8 @@ class Resolver:
         return Subscript(TENSOR, owner, literal(names.index(name)))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
+        if isinstance(node.value, ast.Name) and node.value.id == GRAD_INPUT_MASK:
+            return self._masked(node)
         value = self._visit(node.value)
         if isinstance(node.slice, ast.Slice):
             return self._sliced(node, value, node.slice)
@@ -472,16 +511,35 @@ class Resolver:
             raise Problem(f"subscripts {value.type}, which is no list", node.col_offset, hint)
         if index.type != INT:
             raise Problem(f"subscripts a list with {index.type}", node.slice.col_offset)
-        return Subscript(replace(value.type, is_list=False), value, index)
+        size = length_of(value)
+        if size and isinstance(index, Literal) and not -size <= int(index.value) < size:  # type: ignore[arg-type]
+            raise Problem(f"subscripts a list of {size} items with {index.value}", node.slice.col_offset)
+        return Subscript(value.type.item, value, index)
+
+    def _masked(self, node: ast.Subscript) -> Expr:
+        """``grad_input_mask[i]``: is the gradient of the i-th input that the formula is for asked for."""
+        mask = self.scope.mask
+        if not mask:
+            hint = "It tells a formula for several inputs which of them are asked for."
+            raise Problem(f"uses '{GRAD_INPUT_MASK}', but the formula is for one input", node.col_offset, hint)
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if type(index) is not int:
+            raise Problem(f"subscripts '{GRAD_INPUT_MASK}' with something else than a number", node.slice.col_offset)
+        if not 0 <= index < len(mask):
+            listing = ", ".join(mask)
+            problem = f"uses {GRAD_INPUT_MASK}[{index}], but the formula is for {len(mask)} inputs"
+            raise Problem(problem, node.slice.col_offset, f"Inputs: {listing}.")
+        return literal(False) if mask[index] in self.scope.numbers else IsWanted(BOOL, mask[index])
 
     def _sliced(self, node: ast.Subscript, value: Expr, index: ast.Slice) -> Expr:
-        if value.type != INTS or index.step is not None:
-            raise Problem(f"slices {value.type}; only an int[] has slices [start:stop]", node.col_offset)
+        if not value.type.is_list or value.type.is_tensor_list or value.type.optional or index.step is not None:
+            raise Problem(f"slices {value.type}; only lists of numbers have slices [start:stop]", node.col_offset)
         bounds = [self._visit(b) if b is not None else None for b in (index.lower, index.upper)]
         for bound in bounds:
             if bound is not None and bound.type != INT:
                 raise Problem(f"slices with {bound.type}", node.slice.col_offset)
-        return Subscript(INTS, value, Slice(INTS, bounds[0], bounds[1]))
+        kind = replace(value.type, length=0)
+        return Subscript(kind, value, Slice(kind, bounds[0], bounds[1]))
 
     def _gradient(self, node: ast.Subscript, index: Expr) -> Gradient:
         wanted = self.scope.differentiable_outputs
@@ -503,11 +561,7 @@ class Resolver:
 
     def _tuple(self, node: ast.Tuple | ast.List) -> TupleExpr:
         items = tuple(self._visit(item) for item in node.elts)
-        if all(item.type == INT for item in items):
-            return TupleExpr(INTS, items)
-        if all(expect_conversion(item, TENSOR) for item in items):
-            return TupleExpr(TENSORS, items)
-        return TupleExpr(Type("object"), items)
+        return TupleExpr(list_type(items), items)
 
 
 def parse(text: str) -> ast.expr:
@@ -554,8 +608,8 @@ def _has_tensor(expr: Expr) -> bool:
 
 def _number_type(node: ast.BinOp, symbol: str, left: Expr, right: Expr) -> Type:
     """Type of an operator between values that are no tensors."""
-    if symbol == "+" and left.type == INTS and right.type == INTS:
-        return INTS
+    if symbol == "+" and left.type == right.type and _is_list_of_numbers(left.type):
+        return replace(left.type, length=0)
     for side, operand in ((node.left, left), (node.right, right)):
         if not operand.type.is_number:
             what = f"{operand.type.plain}, which is no number"
@@ -563,6 +617,10 @@ def _number_type(node: ast.BinOp, symbol: str, left: Expr, right: Expr) -> Type:
             raise Problem(f"applies '{symbol}' to {what}", side.col_offset, hint)
     result = wider(left.type, right.type)
     return Type("float") if symbol == "/" and result == INT else result
+
+
+def _is_list_of_numbers(type_: Type) -> bool:
+    return type_.is_list and type_.item.is_number and not type_.optional
 
 
 def _comparable(symbol: str, left: Type, right: Type) -> bool:

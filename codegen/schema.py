@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import keyword
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .errors import Problem, hint_from
 
@@ -18,7 +18,8 @@ from .errors import Problem, hint_from
 SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "object")
 EXPRESSION_TYPES = (*SCHEMA_TYPES, "None")
 
-LIST_TYPES = ("Tensor", "int")
+LIST_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str")
+SIZED_TYPES = ("Scalar", "int", "float", "bool", "str")  # of a list of them the schema may say how many there are
 OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype")
 
 # Python values a default of each type may have; an optional one may also be None.
@@ -32,7 +33,9 @@ _DEFAULT_VALUES: dict[str, tuple[type, ...]] = {
 }
 
 # Names that mean something else inside a formula or in generated code.
-RESERVED_NAMES = frozenset({"grad", "grads", "result", "np", "node", "walk", "out", "pi", "inf", "nan"})
+RESERVED_NAMES = frozenset(
+    {"grad", "grads", "result", "retain_variables", "np", "node", "walk", "out", "pi", "inf", "nan"}
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,9 @@ class Type:
     union_scalar: bool = False  # Tensor|Scalar
     optional: bool = False  # Tensor?
     is_list: bool = False  # int[]
+    optional_items: bool = False  # Tensor?[]
+    # int[2]; 0 when any number will do. A fact about the values, not another type: equal without it.
+    length: int = field(default=0, compare=False)
     alias: str = ""  # Tensor(a): shares memory with the argument of the same letter
     written: bool = False  # Tensor(a!): changed in place
 
@@ -50,6 +56,7 @@ class Type:
         assert self.name in EXPRESSION_TYPES, self.name
         assert not (self.written and not self.alias), self
         assert not (self.union_scalar and (self.name != "Tensor" or self.is_list)), self
+        assert not ((self.optional_items or self.length) and not self.is_list), self
 
     @staticmethod
     def parse(text: str) -> Type:
@@ -61,7 +68,8 @@ class Type:
     def __str__(self) -> str:
         union = "|Scalar" if self.union_scalar else ""
         alias = f"({self.alias}{'!' if self.written else ''})" if self.alias else ""
-        brackets = "[]" if self.is_list else ""
+        items = "?" if self.optional_items else ""
+        brackets = f"{items}[{self.length or ''}]" if self.is_list else ""
         return f"{self.name}{union}{alias}{brackets}{'?' if self.optional else ''}"
 
     @property
@@ -82,6 +90,11 @@ class Type:
     def is_number(self) -> bool:
         """One Python number, never None."""
         return self.name in ("Scalar", "int", "float", "bool") and not (self.is_list or self.optional)
+
+    @property
+    def item(self) -> Type:
+        """Type of the items of a list."""
+        return Type(self.name, optional=self.optional_items)
 
     @property
     def plain(self) -> Type:
@@ -214,6 +227,12 @@ class _Scanner:
             raise Problem(f"expected {what}, found {self.rest()}", start)
         return found
 
+    def digits(self) -> str:
+        start = self.at
+        while self.at < len(self.text) and self.text[self.at].isdigit():
+            self.at += 1
+        return self.text[start : self.at]
+
     def rest(self) -> str:
         shown = self.text[self.at : self.at + 12].strip()
         return f"'{shown}'" if shown else "the end"
@@ -293,12 +312,28 @@ def _scan_type(scanner: _Scanner) -> Type:
     if union and (name != "Tensor" or scanner.word("a type") != "Scalar"):
         raise Problem("the only union of types is Tensor|Scalar", start)
     alias, written = _scan_alias(scanner)
-    is_list = scanner.accept("[")
-    if is_list:
-        scanner.expect("]", "'['")
     optional = scanner.accept("?")
-    _verify_type(name, union, alias, is_list, optional, start)
-    return Type(name, union, optional, is_list, alias, written)
+    is_list = scanner.accept("[")
+    length = _scan_length(scanner) if is_list else 0
+    optional_items = optional and is_list
+    optional = scanner.accept("?") if is_list else optional
+    declared = _Declared(name, union, alias, is_list, length, optional_items, optional)
+    declared.verify(start)
+    return Type(name, union, optional, is_list, optional_items, length, alias, written)
+
+
+def _scan_length(scanner: _Scanner) -> int:
+    """``[2]`` or ``[]``, after the first bracket."""
+    scanner.skip_space()
+    if scanner.accept("]"):
+        return 0
+    start = scanner.at
+    text = scanner.digits()
+    if not text or int(text) == 0:
+        scanner.at = start
+        raise Problem(f"expected ']' or how many items the list has, found {scanner.rest()}", start)
+    scanner.expect("]", f"'[{text}'")
+    return int(text)
 
 
 def _scan_alias(scanner: _Scanner) -> tuple[str, bool]:
@@ -310,15 +345,32 @@ def _scan_alias(scanner: _Scanner) -> tuple[str, bool]:
     return alias, written
 
 
-def _verify_type(name: str, union: bool, alias: str, is_list: bool, optional: bool, offset: int) -> None:
-    if union and (is_list or optional):
-        raise Problem("Tensor|Scalar is neither a list nor optional", offset)
-    if alias and name != "Tensor":
-        raise Problem(f"only tensors share memory, not {name}", offset)
-    if is_list and name not in LIST_TYPES:
-        raise Problem(f"there is no list type {name}[]", offset, "Lists: Tensor[], int[].")
-    if optional and name not in OPTIONAL_TYPES:
-        raise Problem(f"{name} cannot be optional: it takes None as it is", offset)
+@dataclass(frozen=True)
+class _Declared:
+    """The parts of a type, which may not fit together."""
+
+    name: str
+    union: bool
+    alias: str
+    is_list: bool
+    length: int
+    optional_items: bool
+    optional: bool
+
+    def verify(self, offset: int) -> None:
+        if self.union and (self.is_list or self.optional):
+            raise Problem("Tensor|Scalar is neither a list nor optional", offset)
+        if self.alias and self.name != "Tensor":
+            raise Problem(f"only tensors share memory, not {self.name}", offset)
+        if self.is_list and self.name not in LIST_TYPES:
+            lists = ", ".join(f"{name}[]" for name in LIST_TYPES)
+            raise Problem(f"there is no list type {self.name}[]", offset, f"Lists: {lists}.")
+        if self.length and self.name not in SIZED_TYPES:
+            raise Problem(f"a list of {self.name} has no fixed length", offset, f"Write {self.name}[].")
+        if self.optional_items and self.name != "Tensor":
+            raise Problem(f"the items of {self.name}[] cannot be optional", offset, f"Write {self.name}[]?.")
+        if self.optional and self.name not in OPTIONAL_TYPES:
+            raise Problem(f"{self.name} cannot be optional: it takes None as it is", offset)
 
 
 def _scan_default(scanner: _Scanner) -> str:
@@ -352,9 +404,10 @@ def _verify_default(name: str, declared: Type, default: str, offset: int) -> Non
 def _fits(declared: Type, value: object) -> bool:
     if value is None:
         return declared.optional or declared.name == "object"
-    if declared.is_list:
-        item = replace(declared, is_list=False, optional=False)
-        return isinstance(value, (list, tuple)) and all(_fits(item, v) for v in value)
+    if declared.is_list and not (declared.length and _fits(declared.item, value)):  # int[2] x=1: both are 1
+        if not isinstance(value, (list, tuple)) or declared.length not in (0, len(value)):
+            return False
+        return all(_fits(declared.item, v) for v in value)
     if isinstance(value, bool) and declared.name in ("int", "float"):
         return False
     allowed = (

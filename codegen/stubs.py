@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .faces import Binder, Face, FunctionView, OperatorView, Parameter, ResultType
 from .model import Table
@@ -14,7 +14,8 @@ from .views import FamilyView, Import
 _TYPES = {
     "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",
     "int": "int", "int[]": "int | Sequence[int]", "float": "float", "bool": "bool", "str": "str",
-    "dtype": "DTypeLike", "object": "Any",
+    "dtype": "DTypeLike", "object": "Any", "Tensor?[]": "Sequence[Tensor | None]", "float[]": "Sequence[float]",
+    "bool[]": "Sequence[bool]", "Scalar[]": "Sequence[Number]", "str[]": "Sequence[str]",
 }  # fmt: skip
 
 
@@ -76,7 +77,9 @@ def _result_imports(faces: list[Face]) -> Iterator[Import]:
 
 
 def type_text(type_: Type) -> str:
-    text = _TYPES[str(Type(type_.name, union_scalar=type_.union_scalar, is_list=type_.is_list))]
+    text = _TYPES[str(replace(type_.plain.required, length=0))]
+    if type_.length and type_.name != "int":  # one value for all of them
+        text = f"{_TYPES[type_.name]} | {text}"
     return f"{text} | None" if type_.optional else text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .facts import settled
 from .model import Tangents, TangentTerm, Variant
 from .node_views import gradient_names, incoming
 from .printing import CythonPrinter
@@ -103,6 +104,6 @@ def _transposed(variant: Variant, tangents: Tangents) -> Iterator[TransposedPart
             comment=f"{', '.join(gradient.inputs)}: {' '.join(gradient.formula.text.split())}",
             condition=" or ".join(f"{tangent_name(name)} is not None" for name in gradient.inputs),
             inputs=tuple((name, tangent_name(name)) for name in gradient.inputs),
-            text=printer.text(gradient.formula.expr),
+            text=printer.text(settled(gradient.formula.expr)),
             is_joint=gradient.is_joint,
         )

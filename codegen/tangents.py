@@ -20,6 +20,7 @@ from typing import cast, get_args
 from .checking import Context
 from .declare import Declaration, RawFormula
 from .errors import Problem
+from .facts import is_unknown, settled
 from .formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
 from .linearity import is_holomorphic, without_conj
 from .model import Backward, Tangent, TangentRule, Tangents, TangentTerm
@@ -170,6 +171,8 @@ class TangentBuilder:
             return "auto_element_wise"
         if self.signature.returns[0].type.written:
             return "transposed"  # the op is not applied to tangents: it would write into one
+        if any(is_unknown(g.formula.expr) for g in self.backward.gradients) or self.refused():
+            return "transposed"  # what the formulas read does not say how the op depends on its inputs
         read = [(set(g.inputs), g.formula.uses) for g in self.backward.gradients]
         # A number in the place of an input is zero for the linear rule: no formula may read it.
         values = {*self.differentiable, *self.signature.output_names}
@@ -196,7 +199,7 @@ class TangentBuilder:
             expr = gradient.formula.expr
             parts = expr.items if isinstance(expr, TupleExpr) else (expr,)
             for name, part in zip(gradient.inputs, parts, strict=True):
-                yield self.term(self.along(part, Name(TENSOR, tangent_name(name))))
+                yield self.term(self.along(settled(part), Name(TENSOR, tangent_name(name))))
 
     def along(self, formula: Expr, tangent: Expr) -> Expr:
         """The gradient ``F(grad) = grad * conj(f')`` made a derivative along a tangent: ``conj(F(conj(t)))``."""
@@ -243,6 +246,11 @@ class TangentBuilder:
 
     def outputs(self) -> set[int]:
         return {i for i, flag in enumerate(self.declaration.output_differentiability) if flag}
+
+    def refused(self) -> bool:
+        """Is there a tensor that the entry does not mention: the op may depend on it in any way."""
+        settled_inputs = {*self.inputs, *self.declaration.non_differentiable}
+        return any(a.name not in settled_inputs for a in self.signature.tensor_arguments)
 
     def type_of(self, name: str) -> Type:
         return self.signature.argument(name).type

@@ -35,6 +35,7 @@ class GradientView:
     kind: str  # "single", "list" (the input is Tensor[]) or "joint"
     edges: tuple[int, ...]
     tested: bool  # several edges: ask which are wanted. A node with one edge runs only when that one is.
+    needs: tuple[int, ...]  # of several incoming gradients: without any of these the formula gives none
     loads: tuple[Load, ...]
     text: str
 
@@ -159,6 +160,7 @@ class EdgeView:
     index: int
     name: str
     is_list: bool
+    or_empty: str  # what makes an empty list of a None that may come, or ""
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,15 @@ class ComputeView:
     tensors: tuple[str, ...] = ()
     scalars: tuple[str, ...] = ()
     floating: tuple[str, ...] = ()  # tensors that integers must leave before a function of floats sees them
+
+
+@dataclass(frozen=True)
+class Refused:
+    """``check_no_gradient(weight, "f", "weight")``"""
+
+    function: str
+    name: str
+    op: str
 
 
 @dataclass(frozen=True)
@@ -235,6 +246,7 @@ class EntryView:
     view_function: str  # how: a differentiable view, or one that shares the version counter alone
     compute: ComputeView
     record: RecordView | None
+    refused: tuple[Refused, ...]
     written: bool  # the op itself changes `self`: there is only the in-place form
     inplace: InplaceView | None
 

@@ -114,6 +114,7 @@ _FORMULAS = """
     has_class_indices(Tensor target, float label_smoothing) -> bool
     index_select_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
     inverse_permutation(int[] dims) -> int[]
+    is_differentiable(dtype dtype) -> bool
     is_contiguous(Tensor self) -> bool
     is_tanh(str approximate) -> bool
     linear_backward_weight(Tensor gradient, Tensor self, int weight_ndim) -> Tensor
@@ -124,6 +125,7 @@ _FORMULAS = """
     matmul_backward_self(Tensor gradient, Tensor other, int[] shape) -> Tensor
     mse_scale(str reduction, int[] shape, int[] target_shape) -> float
     narrow_index(int[] shape, int dim, int start, int length) -> object
+    not_implemented(str what) -> Tensor
     nll_backward_weight(Tensor gradient, Tensor self, Tensor target, Tensor? weight, int ignore, str mode) -> Tensor
     outer_backward(Tensor gradient, Tensor weight) -> Tensor
     pow_backward_exponent(Tensor gradient, Tensor|Scalar self, Tensor exponent, Tensor value) -> Tensor
@@ -144,10 +146,10 @@ _FORMULAS = """
     var_backward(Tensor gradient, Tensor self, int[]? dim, Scalar correction, bool keepdim) -> Tensor
     where.number(bool condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
     zeros_like(Tensor self) -> Tensor
+    zeros_like.info(int[] shape, dtype dtype) -> Tensor
 """
 _BUILTINS = """
     int(bool x) -> int
-    len(int[] self) -> int
 """
 HELPERS: Mapping[str, str] = MappingProxyType({"formulas": _FORMULAS, "builtins": _BUILTINS})
 
@@ -164,6 +166,8 @@ ATTRIBUTES: Mapping[str, Type] = MappingProxyType(
         "ndim": Type("int"),
         "numel": Type("int"),
         "is_complex": Type("bool"),
+        "stride": Type("int", is_list=True),
+        "storage_offset": Type("int"),
         "is_none": Type("bool"),  # written `x is None`
     }
 )
@@ -172,15 +176,33 @@ LIST_ATTRIBUTES: Mapping[str, Type] = MappingProxyType(
         "shape": Type("object"),  # of each tensor
         "dtype": Type("object"),
         "count": Type("int"),  # written `len(xs)`
+        "is_none": Type("bool"),
     }
 )
 
 # Attributes written with parentheses; `x.size(dim)` is `x.shape[dim]`.
-METHOD_ATTRIBUTES: Mapping[str, str] = MappingProxyType({"numel": "numel", "dim": "ndim", "is_complex": "is_complex"})
+METHOD_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
+    {
+        "numel": "numel",
+        "dim": "ndim",
+        "is_complex": "is_complex",
+        "stride": "stride",
+        "storage_offset": "storage_offset",
+    }
+)
 # Attributes that have a spelling of their own and are not written with a dot.
 UNDOTTED_ATTRIBUTES = frozenset({"is_none", "count"})
 
 # ---- names that formulas may use anywhere
+
+# What is true of one run of the engine -> how a node asks for it.
+RUN_FACTS: Mapping[str, str] = MappingProxyType(
+    {
+        "retain_variables": "self.is_retained()",  # what is saved will be needed again
+        "is_grad_enabled": "grad_enabled()",  # the gradient's own graph is wanted
+    }
+)
+GRAD_INPUT_MASK = "grad_input_mask"
 
 CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "inf": math.inf, "nan": math.nan})
 DTYPES = _words(

@@ -92,6 +92,7 @@ def words() -> str:
         ),
         "Names in samples": code_list(sorted(vocabulary.SAMPLE_NAMES)),
         "Names in references, besides the arguments": code_list(sorted(vocabulary.REFERENCE_NAMES)),
+        "Facts of a run in formulas": code_list([f"{vocabulary.GRAD_INPUT_MASK}[i]", *vocabulary.RUN_FACTS]),
         "Constants and dtypes in formulas": code_list([*vocabulary.CONSTANTS, *sorted(vocabulary.DTYPES)]),
         "Helpers of formulas": code_block(str(helper.signature) for helper in helpers()),
         "Functions that `array(...)` may call": bullets(array_functions().items()),
@@ -103,7 +104,9 @@ def types() -> str:
     shown = list(schema.SCHEMA_TYPES)
     shown += [f"{name}?" for name in schema.OPTIONAL_TYPES]
     shown += [f"{name}[]" for name in schema.LIST_TYPES]
-    shown += ["int[]?", "Tensor|Scalar", "Tensor(a)", "Tensor(a!)"]
+    shown += [f"{name}[]?" for name in schema.LIST_TYPES]
+    shown += [f"{name}[2]" for name in schema.SIZED_TYPES]
+    shown += ["Tensor?[]", "Tensor|Scalar", "Tensor(a)", "Tensor(a)[]", "Tensor(a!)"]
     for text in shown:
         schema.Type.parse(text)  # what is no type must not be listed
     return code_list(shown)

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -137,7 +153,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:628
+# derivatives.yaml:639
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -257,7 +273,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:639
+# derivatives.yaml:650
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -376,7 +392,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:651
+# derivatives.yaml:662
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -488,7 +504,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:665
+# derivatives.yaml:676
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     return op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
@@ -522,7 +538,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:679
+# derivatives.yaml:690
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -617,7 +633,7 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:689
+# derivatives.yaml:700
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -712,7 +728,7 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:702
+# derivatives.yaml:713
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

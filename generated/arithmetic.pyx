@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -124,7 +140,7 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:146
+# derivatives.yaml:157
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -238,7 +254,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:159
+# derivatives.yaml:170
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -468,7 +484,7 @@ def add(input, other, *, alpha=None, out=None):
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:171
+# derivatives.yaml:182
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -622,7 +638,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:185
+# derivatives.yaml:196
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -920,7 +936,7 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:197
+# derivatives.yaml:208
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
@@ -1114,7 +1130,7 @@ multiply = mul
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:211
+# derivatives.yaml:222
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -1209,7 +1225,7 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:221
+# derivatives.yaml:232
 
 cdef TensorBase op_positive(TensorBase self):
     return self
@@ -1240,7 +1256,7 @@ def positive(input):
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:229
+# derivatives.yaml:240
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
@@ -1343,7 +1359,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:242
+# derivatives.yaml:253
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -1436,7 +1452,7 @@ def sign(input, *, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:253
+# derivatives.yaml:264
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -1544,7 +1560,7 @@ def sgn(input, *, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:266
+# derivatives.yaml:277
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -1645,7 +1661,7 @@ def square(input, *, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:277
+# derivatives.yaml:288
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -1748,7 +1764,7 @@ def reciprocal(input, *, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:288
+# derivatives.yaml:299
 
 cdef TensorBase op_conj(TensorBase self):
     return op_conj_physical(self) if is_complex(self) else self
@@ -1779,7 +1795,7 @@ def conj(input):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:295
+# derivatives.yaml:306
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -131,7 +147,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:398
+# derivatives.yaml:409
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -291,7 +307,7 @@ def maximum(input, other, *, out=None):
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:412
+# derivatives.yaml:423
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -451,7 +467,7 @@ def minimum(input, other, *, out=None):
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:426
+# derivatives.yaml:437
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -875,7 +891,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:444
+# derivatives.yaml:455
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     return clamp_open(self, min, max)
@@ -1001,7 +1017,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:456
+# derivatives.yaml:467
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1203,7 +1219,7 @@ def clamp_min(input, min, *, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:469
+# derivatives.yaml:480
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""

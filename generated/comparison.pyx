@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -111,7 +127,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:716
+# derivatives.yaml:727
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
@@ -178,7 +194,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:726
+# derivatives.yaml:737
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
@@ -247,7 +263,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:737
+# derivatives.yaml:748
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
@@ -320,7 +336,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:749
+# derivatives.yaml:760
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
@@ -393,7 +409,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:761
+# derivatives.yaml:772
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
@@ -466,7 +482,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:773
+# derivatives.yaml:784
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
@@ -539,7 +555,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:785
+# derivatives.yaml:796
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
@@ -606,7 +622,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:794
+# derivatives.yaml:805
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
@@ -673,7 +689,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:803
+# derivatives.yaml:814
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
@@ -740,7 +756,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:812
+# derivatives.yaml:823
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
@@ -786,7 +802,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:821
+# derivatives.yaml:832
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
@@ -857,7 +873,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:832
+# derivatives.yaml:843
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
@@ -928,7 +944,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:843
+# derivatives.yaml:854
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
@@ -999,7 +1015,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:854
+# derivatives.yaml:865
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
@@ -1047,7 +1063,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:865
+# derivatives.yaml:876
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
@@ -1079,7 +1095,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:872
+# derivatives.yaml:883
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
@@ -1111,7 +1127,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:879
+# derivatives.yaml:890
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
@@ -1143,7 +1159,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:886
+# derivatives.yaml:897
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -96,7 +112,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1791
+# derivatives.yaml:1802
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -167,7 +183,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1799
+# derivatives.yaml:1810
 
 cdef TensorBase op_detach(TensorBase self):
     cdef TensorBase result = share_version(self, array_of(self))
@@ -200,7 +216,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1809
+# derivatives.yaml:1820
 
 cdef TensorBase op_contiguous(TensorBase self):
     return self if is_contiguous(self) else op_clone(self)
@@ -211,14 +227,14 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1817
+# derivatives.yaml:1828
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     return self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1827
+# derivatives.yaml:1838
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     return self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
@@ -257,7 +273,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1837
+# derivatives.yaml:1848
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -331,7 +347,7 @@ def to_copy(input, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1846
+# derivatives.yaml:1857
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -421,7 +437,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1858
+# derivatives.yaml:1869
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -493,7 +509,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1868
+# derivatives.yaml:1879
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -583,7 +599,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1880
+# derivatives.yaml:1891
 
 cdef TensorBase op_real(TensorBase self):
     return op_real_part(self) if is_complex(self) else self
@@ -615,7 +631,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1888
+# derivatives.yaml:1899
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -687,7 +703,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1897
+# derivatives.yaml:1908
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -111,7 +127,7 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:306
+# derivatives.yaml:317
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
@@ -307,7 +323,7 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml:322
+# derivatives.yaml:333
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -606,7 +622,7 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:339
+# derivatives.yaml:350
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -811,7 +827,7 @@ def floor_divide(input, other, *, out=None):
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:354
+# derivatives.yaml:365
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
@@ -1047,7 +1063,7 @@ def remainder(input, other, *, out=None):
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml:372
+# derivatives.yaml:383
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""

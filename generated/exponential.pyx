@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -119,7 +135,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:485
+# derivatives.yaml:496
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -222,7 +238,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:495
+# derivatives.yaml:506
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -325,7 +341,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:503
+# derivatives.yaml:514
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -426,7 +442,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:513
+# derivatives.yaml:524
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -527,7 +543,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:523
+# derivatives.yaml:534
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -630,7 +646,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:533
+# derivatives.yaml:544
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -750,7 +766,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:544
+# derivatives.yaml:555
 
 cdef TensorBase op_erf(TensorBase self):
     return op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
@@ -794,7 +810,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:553
+# derivatives.yaml:564
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -889,7 +905,7 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:563
+# derivatives.yaml:574
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""

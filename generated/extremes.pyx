@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -97,7 +113,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1053
+# derivatives.yaml:1064
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -215,7 +231,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1067
+# derivatives.yaml:1078
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -333,7 +349,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1081
+# derivatives.yaml:1092
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -390,7 +406,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1092
+# derivatives.yaml:1103
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -463,7 +479,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1105
+# derivatives.yaml:1116
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     return op_maximum_tensor(self, other)
@@ -549,7 +565,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1113
+# derivatives.yaml:1124
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -606,7 +622,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1124
+# derivatives.yaml:1135
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -679,7 +695,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1137
+# derivatives.yaml:1148
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     return op_minimum_tensor(self, other)
@@ -765,7 +781,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1145
+# derivatives.yaml:1156
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmax_of(array_of(self), dim, keepdim))
@@ -812,7 +828,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1155
+# derivatives.yaml:1166
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.argmin_of(array_of(self), dim, keepdim))
@@ -859,7 +875,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1165
+# derivatives.yaml:1176
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.all_of(array_of(self), dim, keepdim))
@@ -905,7 +921,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1175
+# derivatives.yaml:1186
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = wrap(reductions.any_of(array_of(self), dim, keepdim))

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -104,7 +120,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1498
+# derivatives.yaml:1509
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -190,7 +206,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1508
+# derivatives.yaml:1519
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -271,7 +287,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1517
+# derivatives.yaml:1528
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -356,7 +372,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1528
+# derivatives.yaml:1539
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -437,7 +453,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1537
+# derivatives.yaml:1548
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -630,7 +646,7 @@ def index_put(input, index, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1549
+# derivatives.yaml:1560
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -726,7 +742,7 @@ def select(input, dim, index):
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1558
+# derivatives.yaml:1569
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
@@ -830,7 +846,7 @@ def narrow(input, dim, start, length):
 
 
 # ---- gather(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1567
+# derivatives.yaml:1578
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -930,7 +946,7 @@ def gather(input, dim, index, *, out=None):
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1578
+# derivatives.yaml:1589
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1138,7 +1154,7 @@ def scatter(input, dim, index, src, *, out=None):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1591
+# derivatives.yaml:1602
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1274,7 +1290,7 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1603
+# derivatives.yaml:1614
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1374,7 +1390,7 @@ def index_select(input, dim, index, *, out=None):
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1614
+# derivatives.yaml:1625
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -1513,7 +1529,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1626
+# derivatives.yaml:1637
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1689,7 +1705,7 @@ def masked_fill(input, mask, value):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1639
+# derivatives.yaml:1650
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1778,7 +1794,7 @@ def masked_select(input, mask):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1649
+# derivatives.yaml:1660
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1857,7 +1873,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1659
+# derivatives.yaml:1670
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

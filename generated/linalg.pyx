@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -106,7 +122,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1674
+# derivatives.yaml:1685
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -235,7 +251,7 @@ def matmul(input, other, *, out=None):
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1697
+# derivatives.yaml:1708
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -337,7 +353,7 @@ def mm(input, mat2, *, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1707
+# derivatives.yaml:1718
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -437,7 +453,7 @@ def matmul_of_transpose(input, mat2):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1717
+# derivatives.yaml:1728
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -539,7 +555,7 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1727
+# derivatives.yaml:1738
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -641,7 +657,7 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1737
+# derivatives.yaml:1748
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -743,7 +759,7 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1747
+# derivatives.yaml:1758
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -847,7 +863,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1758
+# derivatives.yaml:1769
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -965,7 +981,7 @@ def linear(input, weight, bias=None):
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1775
+# derivatives.yaml:1786
 
 cdef TensorBase op_einsum(object equation, list operands):
     return einsum_of_products(equation, operands)

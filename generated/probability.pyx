@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -103,7 +119,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1188
+# derivatives.yaml:1199
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -220,7 +236,7 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1201
+# derivatives.yaml:1212
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -316,7 +332,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1212
+# derivatives.yaml:1223
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -435,7 +451,7 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1226
+# derivatives.yaml:1237
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -536,7 +552,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1237
+# derivatives.yaml:1248
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -104,7 +120,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:903
+# derivatives.yaml:914
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -151,7 +167,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:912
+# derivatives.yaml:923
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -277,7 +293,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:924
+# derivatives.yaml:935
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -330,7 +346,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:932
+# derivatives.yaml:943
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -456,7 +472,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:943
+# derivatives.yaml:954
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -513,7 +529,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:954
+# derivatives.yaml:965
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -644,7 +660,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:967
+# derivatives.yaml:978
 
 cdef class VarBackward0(Node):
     """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -714,14 +730,14 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:980
+# derivatives.yaml:991
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     return op_var(self, None, int(unbiased), False)
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:987
+# derivatives.yaml:998
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     return op_var(self, dim, int(unbiased), keepdim)
@@ -807,7 +823,7 @@ def var(*args, **kwargs):
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:994
+# derivatives.yaml:1005
 
 cdef class StdBackward0(Node):
     """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -883,14 +899,14 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1007
+# derivatives.yaml:1018
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     return op_std(self, None, int(unbiased), False)
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1014
+# derivatives.yaml:1025
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     return op_std(self, dim, int(unbiased), keepdim)
@@ -976,7 +992,7 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1021
+# derivatives.yaml:1032
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -1087,7 +1103,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:1031
+# derivatives.yaml:1042
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -1167,7 +1183,7 @@ def sum_to(input, size):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:1041
+# derivatives.yaml:1052
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""

@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -100,7 +116,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1252
+# derivatives.yaml:1263
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -181,7 +197,7 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1263
+# derivatives.yaml:1274
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -233,7 +249,7 @@ cdef object call_view(object self, object size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1275
+# derivatives.yaml:1286
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     return op_view(self, shape_of(other))
@@ -245,7 +261,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1285
+# derivatives.yaml:1296
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     return op_reshape(self, shape_of(other))
@@ -257,7 +273,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1294
+# derivatives.yaml:1305
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     return flattened(self, start_dim, end_dim)
@@ -295,7 +311,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1304
+# derivatives.yaml:1315
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -388,7 +404,7 @@ swapdims = transpose
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1314
+# derivatives.yaml:1325
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -471,7 +487,7 @@ permute_dims = permute
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1325
+# derivatives.yaml:1336
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -543,7 +559,7 @@ def t(input):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1334
+# derivatives.yaml:1345
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -587,7 +603,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1344
+# derivatives.yaml:1355
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -631,7 +647,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1354
+# derivatives.yaml:1365
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -678,7 +694,7 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1362
+# derivatives.yaml:1373
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -773,7 +789,7 @@ def squeeze(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1371
+# derivatives.yaml:1382
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -859,7 +875,7 @@ def unsqueeze(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1380
+# derivatives.yaml:1391
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -904,7 +920,7 @@ cdef object call_expand(object self, object size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1391
+# derivatives.yaml:1402
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     return op_expand(self, size)
@@ -938,7 +954,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1398
+# derivatives.yaml:1409
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     return op_expand(self, shape_of(other))
@@ -950,7 +966,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1407
+# derivatives.yaml:1418
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     return op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
@@ -988,7 +1004,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1416
+# derivatives.yaml:1427
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
@@ -1068,7 +1084,7 @@ def strided_view(input, geometry):
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1428
+# derivatives.yaml:1439
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -1079,7 +1095,7 @@ cdef class CatBackward0(Node):
         # tensors: cat_backward(grad, tensors.shape, dim)
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give_list(grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
+        give_list(self, grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
         return 0
 
     cpdef str name(self):
@@ -1112,7 +1128,7 @@ cdef TensorBase op_cat(list tensors, object dim):
         node = CatBackward0.__new__(CatBackward0)
         node.init(<int>len(tensors), 0, 2)
         collect_edge_list(node, 0, tensors)
-        set_value(node, 0, [shape_of(t) for t in tensors])
+        set_value(node, 0, shapes_of(tensors))
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_list(tensors):
@@ -1165,7 +1181,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1439
+# derivatives.yaml:1450
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -1175,7 +1191,7 @@ cdef class StackBackward0(Node):
         cdef object dim
         # tensors: grad.unbind(dim)
         dim = value_of(self, 0)
-        give_list(grad_inputs, 0, op_unbind(grad, dim))
+        give_list(self, grad_inputs, 0, op_unbind(grad, dim))
         return 0
 
     cpdef str name(self):
@@ -1252,7 +1268,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1449
+# derivatives.yaml:1460
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1316,7 +1332,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1458
+# derivatives.yaml:1469
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1439,7 +1455,7 @@ def split(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1467
+# derivatives.yaml:1478
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     return op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
@@ -1479,7 +1495,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1476
+# derivatives.yaml:1487
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -1575,7 +1591,7 @@ def unbind(input, dim=0, *, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1485
+# derivatives.yaml:1496
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

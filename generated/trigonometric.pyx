@@ -5,6 +5,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
+    BOOL_ITEMS,
+    FLOAT_ITEMS,
+    INT_ITEMS,
+    NUMBER_ITEMS,
+    STR_ITEMS,
     array_or_none,
     arrays_of,
     as_bool,
@@ -21,25 +26,36 @@ from gradsmith.runtime.arguments cimport (
     as_number,
     as_number_or_none,
     as_operand,
+    as_optional_tensor_list,
+    as_optional_tensor_list_or_none,
     as_str,
     as_str_or_none,
     as_tensor_list,
+    as_tensor_list_or_none,
     as_tensor_operand,
+    as_tuple,
+    as_tuple_or_none,
+    check_no_gradient,
+    check_no_gradient_list,
     check_not_recorded,
     check_real,
     check_tensor,
     check_tensor_or_none,
     copy_into,
     dtype_of,
+    dtypes_of,
     give_out,
     is_complex,
     is_tensor,
     item_of,
     ndim_of,
     numel_of,
+    offset_of,
     refuse_numbers,
     shape_of,
+    shapes_of,
     spread,
+    stride_of,
     write_values,
 )
 from gradsmith.runtime.array cimport (
@@ -109,7 +125,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:577
+# derivatives.yaml:588
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -210,7 +226,7 @@ def sin(input, *, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:585
+# derivatives.yaml:596
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -311,7 +327,7 @@ def cos(input, *, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:593
+# derivatives.yaml:604
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -414,7 +430,7 @@ def tan(input, *, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:601
+# derivatives.yaml:612
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -515,7 +531,7 @@ def sinh(input, *, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:609
+# derivatives.yaml:620
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -616,7 +632,7 @@ def cosh(input, *, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:617
+# derivatives.yaml:628
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""

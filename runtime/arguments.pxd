@@ -7,6 +7,8 @@ names the op, the argument and its position. What is usual is tested inline, eve
 from cpython.object cimport PyTypeObject, Py_TYPE
 
 from gradsmith.runtime.tensor cimport TensorBase
+from gradsmith.runtime.tangent cimport has_tangent_1
+from gradsmith.runtime.variable cimport requires_grad_1
 
 cdef PyTypeObject *tensor_type      # the final Tensor class, for the exact test
 
@@ -54,9 +56,18 @@ cdef inline object check_tensor_or_none(object value, str op, str argument, int 
     return refuse(value, "Tensor", op, argument, position)
 
 cdef list as_tensor_list(object value, str op, str argument, int position)
+cdef list as_tensor_list_or_none(object value, str op, str argument, int position)
+cdef list as_optional_tensor_list(object value, str op, str argument, int position)      # items may be None
+cdef list as_optional_tensor_list_or_none(object value, str op, str argument, int position)
 cdef int refuse_numbers(str op, str argument) except -1         # an op of numbers alone is Python's business
 cdef int check_real(object value, str op) except -1             # for ops that have no meaning on complex numbers
 cdef int check_not_recorded(str op, TensorBase self) except -1  # in-place form of an op that has no gradient
+
+# Inputs that the table gives no gradient.
+cdef int refuse_gradient(TensorBase t, str op, str argument) except -1
+cdef inline int check_no_gradient(TensorBase t, str op, str argument) except -1:
+    return refuse_gradient(t, op, argument) if requires_grad_1(t) or has_tangent_1(t) else 0
+cdef int check_no_gradient_list(list tensors, str op, str argument) except -1
 
 # ---- numbers and the rest
 cdef object as_number(object value, str op, str argument, int position)
@@ -65,6 +76,18 @@ cdef object as_int(object value, str op, str argument, int position)
 cdef object as_int_or_none(object value, str op, str argument, int position)
 cdef tuple as_int_tuple(object value, str op, str argument, int position)
 cdef object as_int_tuple_or_none(object value, str op, str argument, int position)
+
+# Lists of other things. `length` is how many there must be, 0 when any number will do; one value then means all alike.
+cdef enum ItemKind:
+    INT_ITEMS
+    FLOAT_ITEMS
+    NUMBER_ITEMS
+    BOOL_ITEMS
+    STR_ITEMS
+
+cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind kind, int length)
+cdef object as_tuple_or_none(object value, str op, str argument, int position, ItemKind kind, int length)
+
 cdef object as_float(object value, str op, str argument, int position)
 cdef object as_float_or_none(object value, str op, str argument, int position)
 cdef object as_bool(object value, str op, str argument, int position)
@@ -82,9 +105,13 @@ cdef tuple shape_of(TensorBase t)
 cdef object dtype_of(TensorBase t)
 cdef int ndim_of(TensorBase t) except -1
 cdef object numel_of(TensorBase t)
+cdef tuple stride_of(TensorBase t)          # in elements
+cdef object offset_of(TensorBase t)         # in elements, from the beginning of the memory
 cdef bint is_complex(TensorBase t) except -1
 cdef object array_or_none(TensorBase t)
-cdef list arrays_of(list tensors)
+cdef list arrays_of(list tensors)           # of a list, items may be None, or None
+cdef list shapes_of(list tensors)
+cdef list dtypes_of(list tensors)
 cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history
 
 # ---- results

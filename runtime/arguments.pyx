@@ -6,9 +6,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.inplace cimport check_result_dtype, write_out
-from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
-from gradsmith.runtime.variable cimport requires_grad_1
 
 import operator
 
@@ -82,6 +80,40 @@ cdef list as_tensor_list(object value, str op, str argument, int position):
                 f"{op}(): expected Tensor as element {i} of argument '{argument}', but got {type(item).__name__}"
             )
     return tensors
+
+
+cdef list as_tensor_list_or_none(object value, str op, str argument, int position):
+    return None if value is None else as_tensor_list(value, op, argument, position)
+
+
+cdef list as_optional_tensor_list(object value, str op, str argument, int position):
+    if not isinstance(value, (list, tuple)):
+        refuse(value, "tuple of Tensors or None", op, argument, position)
+    for i, item in enumerate(value):
+        if item is not None and not is_tensor(item):
+            raise TypeError(
+                f"{op}(): expected Tensor or None as element {i} of argument '{argument}', but got "
+                f"{type(item).__name__}"
+            )
+    return list(value)
+
+
+cdef list as_optional_tensor_list_or_none(object value, str op, str argument, int position):
+    return None if value is None else as_optional_tensor_list(value, op, argument, position)
+
+
+cdef int refuse_gradient(TensorBase t, str op, str argument) except -1:
+    problem = f"The function '{op}' is not differentiable with respect to argument '{argument}'."
+    if requires_grad_1(t):
+        raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
+    raise NotImplementedError(f"{problem} This input cannot have a tangent.")
+
+
+cdef int check_no_gradient_list(list tensors, str op, str argument) except -1:
+    cdef TensorBase t
+    for t in tensors or ():
+        check_no_gradient(t, op, argument)
+    return 0
 
 
 cdef int refuse_numbers(str op, str argument) except -1:
@@ -167,6 +199,58 @@ cdef object as_int_tuple_or_none(object value, str op, str argument, int positio
     return None if value is None else as_int_tuple(value, op, argument, position)
 
 
+cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind kind, int length):
+    cdef tuple items
+    wanted = f"{length} {ITEM_NAMES[kind]}" if length else f"tuple of {ITEM_NAMES[kind]}"
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        item = expect_item(value, kind)
+        if item is NO_ITEM or not (length or kind == INT_ITEMS):
+            refuse(value, wanted, op, argument, position)
+        return (item,) * (length or 1)
+    items = tuple([expect_item(item, kind) for item in value])
+    if NO_ITEM in items:
+        place = items.index(NO_ITEM)
+        raise TypeError(
+            f"{op}(): argument '{argument}' (position {position}) must be {wanted}, but found element of type "
+            f"{type(value[place]).__name__} at pos {place}"
+        )
+    if length and len(items) != length:
+        raise RuntimeError(
+            f"{op}(): argument '{argument}' (position {position}) must be {wanted}, or one for all, but got "
+            f"{len(items)}: {list(items)}"
+        )
+    return items
+
+
+cdef object as_tuple_or_none(object value, str op, str argument, int position, ItemKind kind, int length):
+    return None if value is None else as_tuple(value, op, argument, position, kind, length)
+
+
+cdef tuple ITEM_NAMES = ("ints", "floats", "numbers", "bools", "strs")      # in the order of ItemKind
+
+
+class NO_ITEM:
+    """Stands for an item of another kind."""
+
+
+cdef object expect_item(object value, ItemKind kind):
+    """An item as the op takes it, or NO_ITEM."""
+    if kind == INT_ITEMS:
+        return operator.index(value) if has_index(value) and not isinstance(value, np.ndarray) else NO_ITEM
+    if kind == BOOL_ITEMS:
+        return bool(value) if isinstance(value, (bool, np.bool_)) else NO_ITEM
+    if kind == STR_ITEMS:
+        return value if isinstance(value, str) else NO_ITEM
+    if is_tensor(value) and value.ndim == 0 and not value.requires_grad:
+        value = value.item()
+    if not is_convertible(value) or isinstance(value, (np.ndarray, TensorBase)):
+        return NO_ITEM
+    number = python_number(value)
+    if kind == NUMBER_ITEMS:
+        return number
+    return NO_ITEM if type(number) is complex else float(number)
+
+
 cdef object as_float(object value, str op, str argument, int position):
     if type(value) is float:
         return value
@@ -235,6 +319,16 @@ cdef object numel_of(TensorBase t):
     return cnp.PyArray_SIZE(<cnp.ndarray>t.array)
 
 
+cdef tuple stride_of(TensorBase t):
+    cdef cnp.ndarray array = <cnp.ndarray>t.array
+    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(array)
+    return tuple([cnp.PyArray_STRIDE(array, i) // itemsize for i in range(cnp.PyArray_NDIM(array))])
+
+
+cdef object offset_of(TensorBase t):
+    return t.storage_offset()
+
+
 cdef bint is_complex(TensorBase t) except -1:
     return cnp.PyArray_ISCOMPLEX(<cnp.ndarray>t.array)
 
@@ -245,7 +339,17 @@ cdef object array_or_none(TensorBase t):
 
 cdef list arrays_of(list tensors):
     cdef TensorBase t
-    return [array_of(t) for t in tensors]
+    return None if tensors is None else [array_or_none(t) for t in tensors]
+
+
+cdef list shapes_of(list tensors):
+    cdef TensorBase t
+    return None if tensors is None else [None if t is None else shape_of(t) for t in tensors]
+
+
+cdef list dtypes_of(list tensors):
+    cdef TensorBase t
+    return None if tensors is None else [None if t is None else dtype_of(t) for t in tensors]
 
 
 cdef TensorBase as_floating(TensorBase t):

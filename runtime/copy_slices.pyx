@@ -36,8 +36,10 @@ cdef class CopySlices(Node):
         cdef object geometry = value_of(self, 1)
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase inside = slice_of(grad, geometry)
-        cdef list results = run_inner(function, inside, self.wanted)
+        cdef list results
         cdef int i
+        function.set_retained(self.is_retained())
+        results = run_inner(function, inside, self.wanted)
         if self.wants(0):
             give(grad_inputs, 0, merge(grad, results[0], geometry))
         for i in range(1, self.n_edges):

@@ -381,6 +381,7 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
         if n.meta is not None and (<NodeMeta>n.meta).pre_hooks:
             run_pre_hooks(n, grads)
         n.wanted = wanted_edges(task, n)
+        n.set_retained(task.keep_graph)
         if n.meta is not None and (<NodeMeta>n.meta).post_hooks:
             apply_with_post_hooks(n, grads, results)
         else:

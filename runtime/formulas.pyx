@@ -95,6 +95,21 @@ cpdef object zeros_like(object self):
     return zeros_of_same_size(self)
 
 
+cpdef object zeros_like_info(object shape, object dtype):
+    """`zeros_like` of a tensor of which only shape and dtype were kept."""
+    return zeros(shape, dtype=dtype)
+
+
+cpdef object not_implemented(object what):
+    """Stands for a gradient that nobody has worked out: an error once it is asked for."""
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+
+cpdef object is_differentiable(object dtype):
+    """Can a tensor of this dtype have a gradient."""
+    return dtype.kind in "fc"
+
+
 cpdef object sgn_backward(object gradient, object self, object value):
     """On the real line sgn is constant; in the plane it turns with the argument."""
     if not self.is_complex():

@@ -63,6 +63,7 @@ cdef enum NodeFlag:
     NODE_TRACKED = 2            # seen by the cyclic collector, see Note [Collected late]
     NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
     NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
+    NODE_RETAINED = 16          # set for a run that leaves what is saved for another one
 
 
 cdef class Node:
@@ -102,6 +103,12 @@ cdef class Node:
     cdef inline bint wants(self, int edge) noexcept:
         return edge > 31 or (self.wanted >> edge) & 1
 
+    cdef inline bint is_retained(self) noexcept:
+        return self.flags & NODE_RETAINED != 0
+
+    cdef inline void set_retained(self, bint retained) noexcept:
+        self.flags = self.flags | NODE_RETAINED if retained else self.flags & ~NODE_RETAINED
+
 
 cdef class NodeMeta:
     cdef public list tensor_hooks, retained
@@ -134,6 +141,6 @@ cdef object metadata_dtype(InputMetadata *metadata)
 cdef TensorBase gradient(PyObject **grads, int index)
 cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index)
 cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept
-cdef int give_list(PyObject **grad_inputs, int first_edge, object values) except -1
+cdef int give_list(Node node, PyObject **grad_inputs, int first_edge, object values) except -1     # to the last edges
 cdef void track(object thing) noexcept                     # see Note [Collected late]
 cpdef long live_nodes() noexcept

@@ -410,9 +410,13 @@ cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
         grad_inputs[edge] = <PyObject *>value
 
 
-cdef int give_list(PyObject **grad_inputs, int first_edge, object values) except -1:
+cdef int give_list(Node node, PyObject **grad_inputs, int first_edge, object values) except -1:
     cdef int edge = first_edge
-    for value in values:
+    for value in values or ():
+        if edge >= node.n_edges:
+            raise RuntimeError(
+                f"{node.name()}: the formula gives {len(values)} gradients for {node.n_edges - first_edge} tensors"
+            )
         give(grad_inputs, edge, value)
         edge += 1
     return 0

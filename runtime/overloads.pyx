@@ -121,15 +121,21 @@ cdef bint fits(object value, str type_) except -1:
         return is_number(value)
     if type_ == "bool":
         return isinstance(value, (bool, np.bool_))
-    if type_ == "int[]":
-        return is_int(value) or (isinstance(value, (list, tuple)) and all([is_int(item) for item in value]))
-    if type_ == "Tensor[]":
-        return isinstance(value, (list, tuple)) and all([is_tensor(item) for item in value])
+    if type_.endswith("]"):
+        return fits_list(value, type_)
     if type_ == "str":
         return isinstance(value, str)
     if type_ == "dtype":
         return isinstance(value, (np.dtype, str, type))
     return type_ == "object"
+
+
+cdef bint fits_list(object value, str type_) except -1:
+    """How long the list must be is told when it is converted, with an error of its own."""
+    cdef str item = type_[:type_.index("[")]
+    if isinstance(value, (list, tuple)):
+        return all([(part is None and item.endswith("?")) or fits(part, item.rstrip("?")) for part in value])
+    return (item == "int" or not type_.endswith("[]")) and fits(value, item)
 
 
 cdef bint is_int(object value) except -1:

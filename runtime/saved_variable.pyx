@@ -95,9 +95,12 @@ cdef class SavedList:
 
 
 cdef int save_list(Node node, int value_slot, object tensors) except -1:
-    cdef SavedList saved = SavedList.__new__(SavedList)
+    cdef SavedList saved
+    if tensors is None:
+        return 0
+    saved = SavedList.__new__(SavedList)
     saved.tensors = list(tensors)
-    saved.versions = [version_of(t) for t in saved.tensors]
+    saved.versions = [None if t is None else version_of(t) for t in saved.tensors]
     set_value(node, value_slot, saved)
     return 0
 
@@ -110,7 +113,7 @@ cdef list unpack_list(Node node, int value_slot):
     if saved.tensors is None:
         raise freed_error(node)
     for t, version in zip(saved.tensors, saved.versions):
-        if version_of(t) != version:
+        if t is not None and version_of(t) != version:
             raise changed_error(node, t, version, producer_of(t))
     return saved.tensors
 

@@ -74,7 +74,7 @@ cdef bint requires_grad(TensorBase t) noexcept:
 
 cdef bint requires_grad_list(object tensors) except -1:
     cdef TensorBase t
-    for t in tensors:
+    for t in tensors or ():
         if requires_grad_1(t):
             return True
     return False
@@ -120,7 +120,7 @@ cdef int collect_leaf(Node node, int edge, TensorBase t) except -1:
 cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1:
     cdef int edge = first_edge
     cdef TensorBase t
-    for t in tensors:
+    for t in tensors or ():
         collect_edge(node, edge, t)
         edge += 1
     return edge

@@ -10,9 +10,12 @@ from codegen.formula import (
     Formula,
     Gradient,
     Gradients,
+    IsUndefined,
+    IsWanted,
     Literal,
     Name,
     Operator,
+    RunFact,
     Slice,
     Subscript,
     TupleExpr,
@@ -154,7 +157,8 @@ def op_with(entry: str, **options: object) -> Op:
 def formula(text: str, signature: str = "f(Tensor self, Tensor other) -> Tensor", variant: int = 0) -> Formula:
     """`text` as the formula of the last tensor argument of `signature`."""
     arguments = signature.split(")", 1)[0].split("(", 1)[1].replace("*, ", "").split(", ")
-    tensors = [a.split("=")[0].split()[-1] for a in arguments if a.startswith("Tensor")]
+    plain = ("Tensor", "Tensor?", "Tensor[]", "Tensor|Scalar")
+    tensors = [a.split("=")[0].split()[-1] for a in arguments if a.split()[0] in plain]
     others = "".join(f"  {name}: non_differentiable\n" for name in tensors[:-1])
     op = op_with(f"{signature}\n  forward: array(np.zeros(3))\n  {tensors[-1]}: {text}\n{others.rstrip()}")
     backward = op.variants[variant].backward
@@ -171,6 +175,12 @@ def show(expr: Expr) -> str:
             return f"grad{index}"
         case Gradients():
             return "grads"
+        case IsUndefined(index=index):
+            return f"grad{index}_is_undefined"
+        case IsWanted(input=name):
+            return f"{name}_is_wanted"
+        case RunFact(fact=fact):
+            return fact
         case Literal(value=value):
             return repr(value)
         case Attribute():

@@ -10,6 +10,10 @@ TWO = "f(Tensor self, Tensor other) -> Tensor"
 SCALAR = "f(Tensor self, Scalar x, int n=2, *, float p=0.5, bool flag=False, str mode='a') -> Tensor"
 DIMS = "f(Tensor self, int[] size, int[]? dim=None, int n=0) -> Tensor"
 LISTS = "f(Tensor[] tensors, int dim) -> Tensor"
+KINDS = (
+    "f(Tensor self, int[2] pair, float[] weights, bool[3] mask, Scalar[]? numbers=None, str[] names=(), "
+    "Tensor?[] parts=(), Tensor[]? more=None) -> Tensor"
+)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,10 @@ LISTS = "f(Tensor[] tensors, int dim) -> Tensor"
         ("grad * self.dim()", TWO, "op_mul_scalar(grad0, self_ndim)"),
         ("grad * self.size(-1)", TWO, "op_mul_scalar(grad0, self_shape[-1])"),
         ("grad.expand(grad.shape)", TWO, "op_expand(grad0, grad0.shape)"),
+        ("grad * self.stride()[0]", TWO, "op_mul_scalar(grad0, self_stride[0])"),
+        ("grad * self.storage_offset()", TWO, "op_mul_scalar(grad0, self_storage_offset)"),
+        ("zeros_like(self)", TWO, "zeros_like_info(self_shape, self_dtype)"),
+        ("zeros_like(grad)", TWO, "zeros_like(grad0)"),
         ("grad.expand(self.shape[1:])", TWO, "op_expand(grad0, self_shape[1:])"),
         ("cat_backward(grad, tensors.shape, len(tensors))", LISTS, "cat_backward(grad0, tensors_shape, tensors_count)"),
         # numbers
@@ -62,6 +70,21 @@ LISTS = "f(Tensor[] tensors, int dim) -> Tensor"
         ("grad.expand(n)", DIMS, "op_expand(grad0, [n])"),
         ("grad.expand(size + (1, n))", DIMS, "op_expand(grad0, (size + [1, n]))"),
         ("grad.sum(dim)", DIMS, "op_sum_dim(grad0, dim, False)"),
+        # lists of other things
+        ("grad.expand(pair)", KINDS, "op_expand(grad0, pair)"),
+        ("grad.expand(pair[:1] + (2,))", KINDS, "op_expand(grad0, (pair[:1] + [2]))"),
+        ("grad * (weights[0] if mask[2] else len(weights))", KINDS,
+         "op_mul_scalar(grad0, (weights[0] if mask[2] else len(weights)))"),
+        ("grad * (1 if numbers is None else numbers[0])", KINDS,
+         "op_mul_scalar(grad0, (1 if (numbers is None) else numbers[0]))"),
+        ("grad if names[0] == 'a' else None", KINDS, "(grad0 if (names[0] == 'a') else None)"),
+        ("grad * len(parts)", KINDS, "op_mul_scalar(grad0, parts_count)"),
+        ("grad if more is None else grad * more[0]", KINDS,
+         "(grad0 if more_is_none else op_mul_tensor(grad0, more[0]))"),
+        # what is true of one run
+        ("-grad if retain_variables else grad", TWO, "(op_neg(grad0) if retain_variables else grad0)"),
+        ("-grad if is_grad_enabled() else grad", TWO, "(op_neg(grad0) if is_grad_enabled else grad0)"),
+        ("not_implemented('f: other')", TWO, "not_implemented('f: other')"),
         ("grad if dim is None else grad.expand(dim)", DIMS, "(grad0 if (dim is None) else op_expand(grad0, dim))"),
     ],
 )  # fmt: skip
@@ -183,7 +206,7 @@ def test_no_loop_over_tensors_of_other_shapes() -> None:
         ("grad[0]", "subscripts Tensor, which is no list. Use select, narrow or index."),
         ("grad.expand(size['a'])", "subscripts a list with str."),
         ("grad.expand(n[0])", "subscripts int, which is no list."),
-        ("grad.expand(size[::2])", "slices int[]; only an int[] has slices [start:stop]."),
+        ("grad.expand(size[::2])", "slices int[]; only lists of numbers have slices [start:stop]."),
         ("grad * mode", "applies '*' to Tensor and str, which no op takes. mul wants Tensor as 'other', not str."),
         ("grad * (n + mode)", "applies '+' to str, which is no number."),
         ("grad * (n + maybe)", "applies '+' to int?, which is no number. Test it with 'is None' first."),
@@ -203,11 +226,14 @@ def test_no_loop_over_tensors_of_other_shapes() -> None:
         ("exp(*size)", "has starred, which formulas do not know."),
         ("grad * sum", "uses 'sum', which is not in scope."),
         ("grad * «x»", "has the character '«', which is not ASCII."),
+        ("grad * parts[0]", "applies '*' to Tensor and Tensor?, which no op takes. mul wants a Tensor as 'other'"),
+        ("grad * len(weights)", "takes len() of float[]?, where None may come. Test it with 'is None' first."),
+        ("grad.expand(size + (0.5,))", "applies '+' to int[], which is no number."),
         ("n", "gives int, but a gradient of Tensor is a Tensor."),
     ],
 )  # fmt: skip
 def test_problems(text: str, problem: str) -> None:
-    signature = "f(Tensor self, int[] size, int n, int? maybe, str mode) -> Tensor"
+    signature = "f(Tensor self, int[] size, int n, int? maybe, str mode, Tensor?[] parts, float[]? weights) -> Tensor"
     with pytest.raises(SpecErrors) as raised:
         formula(text, signature)
     assert f"formula for 'self' {problem}" in str(raised.value)

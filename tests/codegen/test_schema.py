@@ -8,6 +8,8 @@ from codegen.schema import Argument, Return, Signature, Type
 TYPES = [
     "Tensor", "Tensor?", "Tensor[]", "Tensor|Scalar", "Tensor(a)", "Tensor(a!)", "Tensor(a)[]", "Scalar", "Scalar?",
     "int", "int?", "int[]", "int[]?", "float", "float?", "bool", "bool?", "str", "str?", "dtype", "dtype?", "object",
+    "Tensor[]?", "Tensor?[]", "Tensor?[]?", "int[2]", "int[2]?", "float[]", "float[]?", "bool[]", "bool[3]", "Scalar[]",
+    "Scalar[4]?", "str[]", "str[]?",
 ]  # fmt: skip
 
 SIGNATURES = [
@@ -27,6 +29,17 @@ SIGNATURES = [
 @pytest.mark.parametrize("text", TYPES)
 def test_type_round_trip(text: str) -> None:
     assert str(Type.parse(text)) == text
+
+
+def test_the_length_of_a_list_is_no_other_type() -> None:
+    two = Type.parse("int[2]")
+    assert two == Type.parse("int[]") and two.length == 2
+    assert (str(two.item), str(Type.parse("Tensor?[]").item)) == ("int", "Tensor?")
+
+
+@pytest.mark.parametrize("default", ["1", "(1, 2)", "[1, 2]"])
+def test_one_value_for_all_of_a_list(default: str) -> None:
+    assert Signature.parse(f"f(int[2] x={default}) -> Tensor").arguments[0].default == default
 
 
 @pytest.mark.parametrize("text", SIGNATURES)
@@ -58,7 +71,8 @@ def test_one_unnamed_return_is_the_result() -> None:
 
 def test_kinds_of_types() -> None:
     assert [t for t in TYPES if Type.parse(t).is_tensor] == TYPES[:2] + TYPES[3:6]
-    assert [t for t in TYPES if Type.parse(t).is_tensor_list] == ["Tensor[]", "Tensor(a)[]"]
+    lists = ["Tensor[]", "Tensor(a)[]", "Tensor[]?", "Tensor?[]", "Tensor?[]?"]
+    assert [t for t in TYPES if Type.parse(t).is_tensor_list] == lists
     assert [t for t in TYPES if Type.parse(t).is_number] == ["Scalar", "int", "float", "bool"]
     assert str(Type.parse("Tensor(a!)").plain) == "Tensor"
     assert str(Type.parse("int[]?").required) == "int[]"
@@ -74,7 +88,11 @@ def test_kinds_of_types() -> None:
         ("f(Tensor x)", 11, "expected '->' after the arguments, found the end"),
         ("f(Tensor|int x) -> Tensor", 2, "the only union of types is Tensor|Scalar"),
         ("f(Tensor|Scalar? x) -> Tensor", 2, "Tensor|Scalar is neither a list nor optional"),
-        ("f(str[] x) -> Tensor", 2, "there is no list type str[]"),
+        ("f(dtype[] x) -> Tensor", 2, "there is no list type dtype[]"),
+        ("f(Tensor[2] x) -> Tensor", 2, "a list of Tensor has no fixed length"),
+        ("f(int[-1] x) -> Tensor", 6, "expected ']' or how many items the list has, found '-1] x) -> Te'"),
+        ("f(int?[] x) -> Tensor", 2, "the items of int[] cannot be optional"),
+        ("f(bool[2] x=(True,)) -> Tensor", 12, "default of 'x' is (True,), which is no bool[2]"),
         ("f(int(a) x) -> Tensor", 2, "only tensors share memory, not int"),
         ("f(int x=True) -> Tensor", 8, "default of 'x' is True, which is no int"),
         ("f(int[] x=(1, 'a')) -> Tensor", 10, "default of 'x' is (1, 'a'), which is no int[]"),

@@ -100,7 +100,7 @@ def test_shapes_of_a_list() -> None:
         "  tensors: cat_backward(grad, tensors.shape, 0)"
     )
     assert record.n_edges == "<int>len(tensors)"
-    assert record.before[0].items[0].value == "[shape_of(t) for t in tensors]"
+    assert record.before[0].items[0].value == "shapes_of(tensors)"
 
 
 def test_an_optional_tensor_may_be_missing() -> None:

@@ -92,7 +92,7 @@ cdef class JoinBackward0(Node):
         # tensors: cat_backward(grad, tensors.shape, dim)
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give_list(grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
+        give_list(self, grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
         return 0
 
     cpdef str name(self):
@@ -125,7 +125,7 @@ cdef TensorBase op_join(list tensors, object dim):
         node = JoinBackward0.__new__(JoinBackward0)
         node.init(<int>len(tensors), 0, 2)
         collect_edge_list(node, 0, tensors)
-        set_value(node, 0, [shape_of(t) for t in tensors])
+        set_value(node, 0, shapes_of(tensors))
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_list(tensors):

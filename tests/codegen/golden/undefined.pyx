@@ -1,0 +1,100 @@
+# ---- extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)
+
+cdef class ExtentBackward0(Node):
+    """Backward of ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad_low = gradient_or_zeros(self, grads, 0)
+        cdef TensorBase grad_high = gradient_or_zeros(self, grads, 1)
+        cdef object pair
+        if self.wants(0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
+            pair = value_of(self, 0)
+            give(grad_inputs, 0, op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(grad_low, grad_high, 1))
+        if grads[0] != NULL:    # parts: (grad_low,) if retain_variables else (grad_low * 1,)
+            give_list(self, grad_inputs, 1, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),))
+        return 0
+
+    cpdef str name(self):
+        return "ExtentBackward0"
+
+    @property
+    def _saved_pair(self):
+        return value_of(self, 0)
+
+cdef int tangents_extent(TensorBase low, TensorBase high, TensorBase self, list parts, object pair, object scales) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef list parts_t
+    cdef LevelWalk walk = walk_levels((self, parts))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            parts_t = walk.tangents(parts)
+            self_t = walk.or_zeros(self_t, self)
+            parts_t = walk.or_zeros(parts_t, parts)
+            walk.give(low, item_of(op_extent(self_t, parts_t, pair, scales), 0))
+            self_t = walk.or_zeros(self_t, self)
+            parts_t = walk.or_zeros(parts_t, parts)
+            walk.give(high, item_of(op_extent(self_t, parts_t, pair, scales), 1))
+    finally:
+        walk.end()
+    return 0
+
+cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
+    cdef TensorBase low, high
+    low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
+    low = wrap(low_array)
+    high = wrap(high_array)
+    cdef ExtentBackward0 node
+    if requires_grad_1(self) or requires_grad_list(parts):
+        node = ExtentBackward0.__new__(ExtentBackward0)
+        node.init(1 + <int>len(parts), 0, 1)
+        collect_edge(node, 0, self)
+        collect_edge_list(node, 1, parts)
+        if node.edges[0].node != NULL:
+            set_value(node, 0, pair)
+        set_history_list([low, high], node)
+    if has_tangent_1(self) or has_tangent_list(parts):
+        tangents_extent(low, high, self, parts, pair, scales)
+    return (low, high)
+
+ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)
+
+cdef object call_extent(object self, object parts, object pair, object scales):
+    self = check_tensor(self, "extent", "input", 1)
+    parts = as_optional_tensor_list(parts, "extent", "parts", 2)
+    pair = as_tuple(pair, "extent", "pair", 3, INT_ITEMS, 2)
+    scales = as_tuple_or_none(scales, "extent", "scales", 4, FLOAT_ITEMS, 0)
+    return ExtentResult._make(op_extent(<TensorBase>self, parts, pair, scales))
+
+def extent(input, parts, pair=1, scales=None):
+    """Lower and upper bound.
+
+    ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``
+
+    Parameters
+    ----------
+    input : Tensor
+    parts : sequence of Tensor or None
+    pair : 2 int, or one for all, default 1
+    scales : sequence of float, optional
+
+    Returns
+    -------
+    low : Tensor
+    high : Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad_low * pair[0] if grad_high is None else grad_low + grad_high
+        parts: (grad_low,) if retain_variables else (grad_low * 1,)
+        result: auto_linear
+    """
+    return call_extent(input, parts, pair, scales)
