@@ -39,6 +39,7 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
     shape = "list" if is_list else "several" if len(names) > 1 else "single"
     return EntryView(
         name=variant.c_entry,
+        op=op.base,
         schema=str(signature),
         node=node_view(variant, table),
         tangents=tangent_view(variant),

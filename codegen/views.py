@@ -235,6 +235,7 @@ class InplaceView:
 @dataclass(frozen=True)
 class EntryView:
     name: str  # op_mul_tensor
+    op: str  # mul
     schema: str
     node: NodeView | None
     tangents: TangentView | None

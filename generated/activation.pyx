@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -198,6 +199,11 @@ cdef TensorBase sigmoid_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sigmoid(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sigmoid", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&SIGMOID_FORWARD, operands, ())
@@ -212,14 +218,24 @@ cdef TensorBase op_sigmoid(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_sigmoid(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sigmoid(TensorBase self):
     check_inplace("sigmoid_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sigmoid_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("sigmoid_", self, op_sigmoid(self))
+        copy_into("sigmoid_", self, op_sigmoid(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef SigmoidBackward0 node = None
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
@@ -232,6 +248,8 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_sigmoid(object self):
@@ -317,6 +335,11 @@ cdef TensorBase relu_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_relu(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("relu", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&RELU_FORWARD, operands, ())
@@ -331,14 +354,24 @@ cdef TensorBase op_relu(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_relu(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_relu(TensorBase self):
     check_inplace("relu_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("relu_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("relu_", self, op_relu(self))
+        copy_into("relu_", self, op_relu(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef ReluBackward0 node = None
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
@@ -351,6 +384,8 @@ cdef TensorBase inplace_relu(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_relu(object self):
@@ -448,6 +483,11 @@ cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
+    cdef int span = 0
+    if watching:
+        span = begin_op("softplus", (self, beta, threshold))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
@@ -464,6 +504,8 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_softplus(result, self, beta, threshold)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_softplus(object self, object beta, object threshold):
@@ -507,7 +549,15 @@ def softplus(input, beta=1, threshold=20):
 # derivatives.yaml:676
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
-    return op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("gelu", (self, approximate))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_gelu(object self, object approximate):
     self = check_tensor(self, "gelu", "input", 1)
@@ -583,6 +633,11 @@ cdef TensorBase gelu_erf_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_gelu_erf(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("gelu_erf", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&GELU_ERF_FORWARD, operands, ())
@@ -597,6 +652,8 @@ cdef TensorBase op_gelu_erf(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_gelu_erf(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_gelu_erf(object self):
@@ -678,6 +735,11 @@ cdef TensorBase gelu_tanh_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_gelu_tanh(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("gelu_tanh", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&GELU_TANH_FORWARD, operands, ())
@@ -692,6 +754,8 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_gelu_tanh(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_gelu_tanh(object self):
@@ -773,6 +837,11 @@ cdef TensorBase silu_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_silu(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("silu", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&SILU_FORWARD, operands, ())
@@ -787,6 +856,8 @@ cdef TensorBase op_silu(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_silu(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_silu(object self):

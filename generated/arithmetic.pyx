@@ -81,6 +81,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -175,6 +176,11 @@ cdef int tangents_add_tensor(TensorBase result, TensorBase self, TensorBase othe
     return 0
 
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("add", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(ADD, self.array, other.array))
     cdef AddBackward0 node
     if requires_grad_2(self, other):
@@ -185,13 +191,23 @@ cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_add_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
     check_inplace("add_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("add_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("add_", self, op_add_tensor(self, other))
+        copy_into("add_", self, op_add_tensor(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef AddBackward0 node = None
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
@@ -200,6 +216,8 @@ cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
         collect_edge(node, 1, other)
     binary_into(ADD, self.array, other.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class AddScalarBackward0(Node):
@@ -227,6 +245,11 @@ cdef int tangents_add_scalar(TensorBase result, TensorBase self, object other) e
     return 0
 
 cdef TensorBase op_add_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("add", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(ADD, self.array, other, False))
     cdef AddScalarBackward0 node
     if requires_grad_1(self):
@@ -236,13 +259,23 @@ cdef TensorBase op_add_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_add_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_add_scalar(TensorBase self, object other):
     check_inplace("add_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("add_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("add_", self, op_add_scalar(self, other))
+        copy_into("add_", self, op_add_scalar(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef AddScalarBackward0 node = None
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
@@ -250,6 +283,8 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
         collect_edge(node, 0, self)
     binary_scalar_into(ADD, self.array, other, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 
@@ -306,6 +341,11 @@ cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, objec
         swap_ceiling(ceiling)
 
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
+    cdef int span = 0
+    if watching:
+        span = begin_op("add", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -323,13 +363,23 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_add_alpha_tensor(result, self, other, alpha)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("add_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("add_", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("add_", self, op_add_alpha_tensor(self, other, alpha))
+        copy_into("add_", self, op_add_alpha_tensor(self, other, alpha))
+        if span:
+            end_op(span, self)
+        return self
     cdef AddBackward1 node = None
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
@@ -344,6 +394,8 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
     if not fused_into(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,), self):
         write_inplace("add_", self, array_of(add_alpha_tensor_by_ops(self, other, alpha)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class AddScalarBackward1(Node):
@@ -380,6 +432,11 @@ cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object al
         swap_ceiling(ceiling)
 
 cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha):
+    cdef int span = 0
+    if watching:
+        span = begin_op("add", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha))
@@ -393,13 +450,23 @@ cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_add_alpha_scalar(result, self, other, alpha)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object alpha):
     check_inplace("add_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("add_", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("add_", self, op_add_alpha_scalar(self, other, alpha))
+        copy_into("add_", self, op_add_alpha_scalar(self, other, alpha))
+        if span:
+            end_op(span, self)
+        return self
     cdef AddScalarBackward1 node = None
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
@@ -410,6 +477,8 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
     if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
         write_inplace("add_", self, array_of(add_alpha_scalar_by_ops(self, other, alpha)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_add(object self, object other):
@@ -521,6 +590,11 @@ cdef int tangents_sub_tensor_tensor(TensorBase result, TensorBase self, TensorBa
     return 0
 
 cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(SUBTRACT, self.array, other.array))
     cdef SubBackward0 node
     if requires_grad_2(self, other):
@@ -531,13 +605,23 @@ cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_sub_tensor_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("sub_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("sub_", self, op_sub_tensor_tensor(self, other))
+        copy_into("sub_", self, op_sub_tensor_tensor(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef SubBackward0 node = None
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
@@ -546,6 +630,8 @@ cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
         collect_edge(node, 1, other)
     binary_into(SUBTRACT, self.array, other.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class SubTensorScalarBackward0(Node):
@@ -573,6 +659,11 @@ cdef int tangents_sub_tensor_scalar(TensorBase result, TensorBase self, object o
     return 0
 
 cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
     cdef SubTensorScalarBackward0 node
     if requires_grad_1(self):
@@ -582,13 +673,23 @@ cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sub_tensor_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
     check_inplace("sub_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("sub_", self, op_sub_tensor_scalar(self, other))
+        copy_into("sub_", self, op_sub_tensor_scalar(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef SubTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
@@ -596,6 +697,8 @@ cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
         collect_edge(node, 0, self)
     binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class SubScalarTensorBackward0(Node):
@@ -625,6 +728,11 @@ cdef int tangents_sub_scalar_tensor(TensorBase result, object self, TensorBase o
     return 0
 
 cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
     cdef SubScalarTensorBackward0 node
     if requires_grad_1(other):
@@ -634,6 +742,8 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
         set_history(result, node)
     if has_tangent_1(other):
         tangents_sub_scalar_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -690,6 +800,11 @@ cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -707,13 +822,23 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_sub_alpha_tensor_tensor(result, self, other, alpha)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("sub_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub_", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha))
+        copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha))
+        if span:
+            end_op(span, self)
+        return self
     cdef SubBackward1 node = None
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
@@ -728,6 +853,8 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
     if not fused_into(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,), self):
         write_inplace("sub_", self, array_of(sub_alpha_tensor_tensor_by_ops(self, other, alpha)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class SubTensorScalarBackward1(Node):
@@ -764,6 +891,11 @@ cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, ob
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha))
@@ -777,13 +909,23 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sub_alpha_tensor_scalar(result, self, other, alpha)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     check_inplace("sub_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub_", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha))
+        copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha))
+        if span:
+            end_op(span, self)
+        return self
     cdef SubTensorScalarBackward1 node = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
@@ -794,6 +936,8 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
     if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
         write_inplace("sub_", self, array_of(sub_alpha_tensor_scalar_by_ops(self, other, alpha)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class SubScalarTensorBackward1(Node):
@@ -838,6 +982,11 @@ cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, ob
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sub", (self, other, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>other
     cdef TensorBase result = fused_forward(&SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha))
@@ -852,6 +1001,8 @@ cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object
         set_history(result, node)
     if has_tangent_1(other):
         tangents_sub_alpha_scalar_tensor(result, self, other, alpha)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_sub(object self, object other):
@@ -984,6 +1135,11 @@ cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase othe
     return 0
 
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mul", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(MULTIPLY, self.array, other.array))
     cdef MulBackward0 node
     if requires_grad_2(self, other):
@@ -998,13 +1154,23 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_mul_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
     check_inplace("mul_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("mul_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("mul_", self, op_mul_tensor(original_of(self), other))
+        copy_into("mul_", self, op_mul_tensor(original_of(self), other))
+        if span:
+            end_op(span, self)
+        return self
     cdef MulBackward0 node = None
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
@@ -1017,6 +1183,8 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
             save_input(node, 1, other)
     binary_into(MULTIPLY, self.array, other.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class MulScalarBackward0(Node):
@@ -1052,6 +1220,11 @@ cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) e
     return 0
 
 cdef TensorBase op_mul_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mul", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
     cdef MulScalarBackward0 node
     if requires_grad_1(self):
@@ -1062,13 +1235,23 @@ cdef TensorBase op_mul_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_mul_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     check_inplace("mul_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("mul_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("mul_", self, op_mul_scalar(self, other))
+        copy_into("mul_", self, op_mul_scalar(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef MulScalarBackward0 node = None
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
@@ -1077,6 +1260,8 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
         set_value(node, 0, other)
     binary_scalar_into(MULTIPLY, self.array, other, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_mul(object self, object other):
@@ -1159,6 +1344,11 @@ cdef int tangents_neg(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_neg(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("neg", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(NEGATIVE, self.array))
     cdef NegBackward0 node
     if requires_grad_1(self):
@@ -1168,13 +1358,23 @@ cdef TensorBase op_neg(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_neg(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_neg(TensorBase self):
     check_inplace("neg_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("neg_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("neg_", self, op_neg(self))
+        copy_into("neg_", self, op_neg(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef NegBackward0 node = None
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
@@ -1182,6 +1382,8 @@ cdef TensorBase inplace_neg(TensorBase self):
         collect_edge(node, 0, self)
     unary_into(NEGATIVE, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_neg(object self):
@@ -1228,7 +1430,15 @@ negative = neg
 # derivatives.yaml:232
 
 cdef TensorBase op_positive(TensorBase self):
-    return self
+    cdef int span = 0
+    if watching:
+        span = begin_op("positive", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = self
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_positive(object self):
     self = check_tensor(self, "positive", "input", 1)
@@ -1291,6 +1501,11 @@ cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_abs(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("abs", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(ABSOLUTE, self.array))
     cdef AbsBackward0 node
     if requires_grad_1(self):
@@ -1301,13 +1516,23 @@ cdef TensorBase op_abs(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_abs(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_abs(TensorBase self):
     check_inplace("abs_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("abs_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("abs_", self, op_abs(original_of(self)))
+        copy_into("abs_", self, op_abs(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef AbsBackward0 node = None
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
@@ -1316,6 +1541,8 @@ cdef TensorBase inplace_abs(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(ABSOLUTE, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_abs(object self):
@@ -1386,6 +1613,11 @@ cdef int tangents_sign(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_sign(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sign", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(SIGN, self.array))
     cdef SignBackward0 node
     if requires_grad_1(self):
@@ -1395,13 +1627,23 @@ cdef TensorBase op_sign(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sign(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sign(TensorBase self):
     check_inplace("sign_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sign_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("sign_", self, op_sign(self))
+        copy_into("sign_", self, op_sign(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef SignBackward0 node = None
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
@@ -1409,6 +1651,8 @@ cdef TensorBase inplace_sign(TensorBase self):
         collect_edge(node, 0, self)
     unary_into(SIGN, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_sign(object self):
@@ -1490,6 +1734,11 @@ cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_sgn(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sgn", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(SIGN, self.array))
     cdef SgnBackward0 node
     if requires_grad_1(self):
@@ -1501,14 +1750,24 @@ cdef TensorBase op_sgn(TensorBase self):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_sgn(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sgn(TensorBase self):
     check_inplace("sgn_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sgn_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("sgn_", self, op_sgn(original_of(self)))
+        copy_into("sgn_", self, op_sgn(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef SgnBackward0 node = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
@@ -1519,6 +1778,8 @@ cdef TensorBase inplace_sgn(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 1, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_sgn(object self):
@@ -1595,6 +1856,11 @@ cdef int tangents_square(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_square(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("square", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(SQUARE, self.array))
     cdef SquareBackward0 node
     if requires_grad_1(self):
@@ -1605,13 +1871,23 @@ cdef TensorBase op_square(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_square(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_square(TensorBase self):
     check_inplace("square_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("square_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("square_", self, op_square(original_of(self)))
+        copy_into("square_", self, op_square(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef SquareBackward0 node = None
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
@@ -1620,6 +1896,8 @@ cdef TensorBase inplace_square(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(SQUARE, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_square(object self):
@@ -1696,6 +1974,11 @@ cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_reciprocal(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("reciprocal", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(RECIPROCAL, self.array))
     cdef ReciprocalBackward0 node
     if requires_grad_1(self):
@@ -1706,14 +1989,24 @@ cdef TensorBase op_reciprocal(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_reciprocal(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_reciprocal(TensorBase self):
     check_inplace("reciprocal_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("reciprocal_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("reciprocal_", self, op_reciprocal(self))
+        copy_into("reciprocal_", self, op_reciprocal(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef ReciprocalBackward0 node = None
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
@@ -1723,6 +2016,8 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_reciprocal(object self):
@@ -1767,7 +2062,15 @@ def reciprocal(input, *, out=None):
 # derivatives.yaml:299
 
 cdef TensorBase op_conj(TensorBase self):
-    return op_conj_physical(self) if is_complex(self) else self
+    cdef int span = 0
+    if watching:
+        span = begin_op("conj", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_conj_physical(self) if is_complex(self) else self
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_conj(object self):
     self = check_tensor(self, "conj", "input", 1)
@@ -1824,6 +2127,11 @@ cdef int tangents_conj_physical(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_conj_physical(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("conj_physical", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(CONJUGATE, self.array))
     cdef ConjPhysicalBackward0 node
     if requires_grad_1(self):
@@ -1833,13 +2141,23 @@ cdef TensorBase op_conj_physical(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_conj_physical(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_conj_physical(TensorBase self):
     check_inplace("conj_physical_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("conj_physical_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("conj_physical_", self, op_conj_physical(self))
+        copy_into("conj_physical_", self, op_conj_physical(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef ConjPhysicalBackward0 node = None
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
@@ -1847,6 +2165,8 @@ cdef TensorBase inplace_conj_physical(TensorBase self):
         collect_edge(node, 0, self)
     unary_into(CONJUGATE, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_conj_physical(object self):

@@ -74,6 +74,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -197,6 +198,11 @@ cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase 
     return 0
 
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("maximum", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(MAXIMUM, self.array, other.array))
     cdef MaximumBackward0 node
     if requires_grad_2(self, other):
@@ -209,6 +215,8 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_maximum_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef class MaximumScalarBackward0(Node):
@@ -250,6 +258,11 @@ cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object othe
     return 0
 
 cdef TensorBase op_maximum_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("maximum", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
     cdef MaximumScalarBackward0 node
     if requires_grad_1(self):
@@ -261,6 +274,8 @@ cdef TensorBase op_maximum_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_maximum_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_maximum(object self, object other):
@@ -357,6 +372,11 @@ cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase 
     return 0
 
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("minimum", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(MINIMUM, self.array, other.array))
     cdef MinimumBackward0 node
     if requires_grad_2(self, other):
@@ -369,6 +389,8 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_minimum_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef class MinimumScalarBackward0(Node):
@@ -410,6 +432,11 @@ cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object othe
     return 0
 
 cdef TensorBase op_minimum_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("minimum", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
     cdef MinimumScalarBackward0 node
     if requires_grad_1(self):
@@ -421,6 +448,8 @@ cdef TensorBase op_minimum_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_minimum_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_minimum(object self, object other):
@@ -540,6 +569,11 @@ cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, Tens
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
@@ -560,13 +594,23 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
         set_history(result, node)
     if has_tangent_3(self, min, max):
         tangents_clamp_tensor_tensor(result, self, min, max)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     check_inplace("clamp_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_3(self, min, max):
-        return copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max))
+        copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampBackward0 node = None
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
@@ -584,6 +628,8 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
     if not fused_into(&CLAMP_TENSOR_TENSOR_FORWARD, operands, (), self):
         write_inplace("clamp_", self, array_of(clamp_tensor_tensor_by_ops(self, min, max)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class ClampTensorScalarBackward0(Node):
@@ -650,6 +696,11 @@ cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, obje
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
@@ -668,13 +719,23 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
         set_history(result, node)
     if has_tangent_2(self, min):
         tangents_clamp_tensor_scalar(result, self, min, max)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     check_inplace("clamp_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
-        return copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max))
+        copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampTensorScalarBackward0 node = None
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
@@ -690,6 +751,8 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
     if not fused_into(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,), self):
         write_inplace("clamp_", self, array_of(clamp_tensor_scalar_by_ops(self, min, max)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class ClampScalarTensorBackward0(Node):
@@ -756,6 +819,11 @@ cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBa
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
@@ -774,13 +842,23 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
         set_history(result, node)
     if has_tangent_2(self, max):
         tangents_clamp_scalar_tensor(result, self, min, max)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     check_inplace("clamp_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
-        return copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max))
+        copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampScalarTensorBackward0 node = None
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
@@ -796,6 +874,8 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
     if not fused_into(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,), self):
         write_inplace("clamp_", self, array_of(clamp_scalar_tensor_by_ops(self, min, max)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class ClampScalarScalarBackward0(Node):
@@ -851,6 +931,11 @@ cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object m
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max))
@@ -867,13 +952,23 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clamp_scalar_scalar(result, self, min, max)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max))
+        copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampScalarScalarBackward0 node = None
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
@@ -887,6 +982,8 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
     if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
         write_inplace("clamp_", self, array_of(clamp_scalar_scalar_by_ops(self, min, max)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 
@@ -894,7 +991,15 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 # derivatives.yaml:455
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
-    return clamp_open(self, min, max)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp", (self, min, max))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = clamp_open(self, min, max)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
@@ -1067,6 +1172,11 @@ cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBas
     return 0
 
 cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_min", (self, min))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef ClampMinBackward0 node
     if requires_grad_2(self, min):
@@ -1079,13 +1189,23 @@ cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
         set_history(result, node)
     if has_tangent_2(self, min):
         tangents_clamp_min_tensor(result, self, min)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
     check_inplace("clamp_min_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_min_", (self, min))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
-        return copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min))
+        copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampMinBackward0 node = None
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
@@ -1096,6 +1216,8 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
         save_input(node, 1, min)
     binary_into(MAXIMUM, self.array, min.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class ClampMinScalarBackward0(Node):
@@ -1137,6 +1259,11 @@ cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object mi
     return 0
 
 cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_min", (self, min))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
     cdef ClampMinScalarBackward0 node
     if requires_grad_1(self):
@@ -1148,13 +1275,23 @@ cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clamp_min_scalar(result, self, min)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     check_inplace("clamp_min_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_min_", (self, min))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min))
+        copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampMinScalarBackward0 node = None
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
@@ -1164,6 +1301,8 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
         set_value(node, 0, min)
     binary_scalar_into(MAXIMUM, self.array, min, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_clamp_min(object self, object min):
@@ -1269,6 +1408,11 @@ cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBas
     return 0
 
 cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_max", (self, max))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef ClampMaxBackward0 node
     if requires_grad_2(self, max):
@@ -1281,13 +1425,23 @@ cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
         set_history(result, node)
     if has_tangent_2(self, max):
         tangents_clamp_max_tensor(result, self, max)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
     check_inplace("clamp_max_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_max_", (self, max))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
-        return copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max))
+        copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampMaxBackward0 node = None
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
@@ -1298,6 +1452,8 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
         save_input(node, 1, max)
     binary_into(MINIMUM, self.array, max.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class ClampMaxScalarBackward0(Node):
@@ -1339,6 +1495,11 @@ cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object ma
     return 0
 
 cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_max", (self, max))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
     cdef ClampMaxScalarBackward0 node
     if requires_grad_1(self):
@@ -1350,13 +1511,23 @@ cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clamp_max_scalar(result, self, max)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     check_inplace("clamp_max_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("clamp_max_", (self, max))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max))
+        copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max))
+        if span:
+            end_op(span, self)
+        return self
     cdef ClampMaxScalarBackward0 node = None
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
@@ -1366,6 +1537,8 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
         set_value(node, 0, max)
     binary_scalar_into(MINIMUM, self.array, max, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_clamp_max(object self, object max):

@@ -89,6 +89,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -130,27 +131,55 @@ cdef extern from "comparison_kernels.h":
 # derivatives.yaml:727
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("eq", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_eq_tensor(TensorBase self, TensorBase other):
     check_inplace("eq_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("eq_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("eq_", self)
     binary_into(EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_eq_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("eq", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(EQUAL, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_eq_scalar(TensorBase self, object other):
     check_inplace("eq_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("eq_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("eq_", self)
     binary_scalar_into(EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_eq(object self, object other):
@@ -197,27 +226,55 @@ def eq(input, other, *, out=None):
 # derivatives.yaml:737
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("ne", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_ne_tensor(TensorBase self, TensorBase other):
     check_inplace("ne_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("ne_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("ne_", self)
     binary_into(NOT_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_ne_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("ne", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(NOT_EQUAL, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_ne_scalar(TensorBase self, object other):
     check_inplace("ne_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("ne_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("ne_", self)
     binary_scalar_into(NOT_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_ne(object self, object other):
@@ -266,27 +323,55 @@ not_equal = ne
 # derivatives.yaml:748
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("lt", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_lt_tensor(TensorBase self, TensorBase other):
     check_inplace("lt_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("lt_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("lt_", self)
     binary_into(LESS, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_lt_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("lt", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(LESS, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_lt_scalar(TensorBase self, object other):
     check_inplace("lt_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("lt_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("lt_", self)
     binary_scalar_into(LESS, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_lt(object self, object other):
@@ -339,27 +424,55 @@ less = lt
 # derivatives.yaml:760
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("le", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_le_tensor(TensorBase self, TensorBase other):
     check_inplace("le_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("le_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("le_", self)
     binary_into(LESS_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_le_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("le", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(LESS_EQUAL, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_le_scalar(TensorBase self, object other):
     check_inplace("le_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("le_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("le_", self)
     binary_scalar_into(LESS_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_le(object self, object other):
@@ -412,27 +525,55 @@ less_equal = le
 # derivatives.yaml:772
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("gt", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_gt_tensor(TensorBase self, TensorBase other):
     check_inplace("gt_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("gt_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("gt_", self)
     binary_into(GREATER, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_gt_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("gt", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(GREATER, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_gt_scalar(TensorBase self, object other):
     check_inplace("gt_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("gt_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("gt_", self)
     binary_scalar_into(GREATER, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_gt(object self, object other):
@@ -485,27 +626,55 @@ greater = gt
 # derivatives.yaml:784
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("ge", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_ge_tensor(TensorBase self, TensorBase other):
     check_inplace("ge_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("ge_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("ge_", self)
     binary_into(GREATER_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_ge_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("ge", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(GREATER_EQUAL, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_ge_scalar(TensorBase self, object other):
     check_inplace("ge_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("ge_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("ge_", self)
     binary_scalar_into(GREATER_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_ge(object self, object other):
@@ -558,27 +727,55 @@ greater_equal = ge
 # derivatives.yaml:796
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_and", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_and_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_and_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_and_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_and_", self)
     binary_into(LOGICAL_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_and", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(LOGICAL_AND, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_and_scalar(TensorBase self, object other):
     check_inplace("logical_and_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_and_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_and_", self)
     binary_scalar_into(LOGICAL_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_logical_and(object self, object other):
@@ -625,27 +822,55 @@ def logical_and(input, other, *, out=None):
 # derivatives.yaml:805
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_or", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_or_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_or_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_or_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_or_", self)
     binary_into(LOGICAL_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_or", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(LOGICAL_OR, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_or_scalar(TensorBase self, object other):
     check_inplace("logical_or_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_or_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_or_", self)
     binary_scalar_into(LOGICAL_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_logical_or(object self, object other):
@@ -692,27 +917,55 @@ def logical_or(input, other, *, out=None):
 # derivatives.yaml:814
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_xor", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_xor_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_xor_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_xor_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_xor_", self)
     binary_into(LOGICAL_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_xor", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(LOGICAL_XOR, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_xor_scalar(TensorBase self, object other):
     check_inplace("logical_xor_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_xor_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_xor_", self)
     binary_scalar_into(LOGICAL_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_logical_xor(object self, object other):
@@ -759,15 +1012,29 @@ def logical_xor(input, other, *, out=None):
 # derivatives.yaml:823
 
 cdef TensorBase op_logical_not(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_not", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_logical_not(TensorBase self):
     check_inplace("logical_not_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("logical_not_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("logical_not_", self)
     unary_into(LOGICAL_NOT, self.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_logical_not(object self):
@@ -805,27 +1072,55 @@ def logical_not(input, *, out=None):
 # derivatives.yaml:832
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_and", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_and_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_and_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_and_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_and_", self)
     binary_into(BITWISE_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_and", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(BITWISE_AND, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_and_scalar(TensorBase self, object other):
     check_inplace("bitwise_and_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_and_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_and_", self)
     binary_scalar_into(BITWISE_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_bitwise_and(object self, object other):
@@ -876,27 +1171,55 @@ def bitwise_and(input, other, *, out=None):
 # derivatives.yaml:843
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_or", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_or_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_or_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_or_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_or_", self)
     binary_into(BITWISE_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_or", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(BITWISE_OR, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_or_scalar(TensorBase self, object other):
     check_inplace("bitwise_or_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_or_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_or_", self)
     binary_scalar_into(BITWISE_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_bitwise_or(object self, object other):
@@ -947,27 +1270,55 @@ def bitwise_or(input, other, *, out=None):
 # derivatives.yaml:854
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_xor", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_xor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_xor_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_xor_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_xor_", self)
     binary_into(BITWISE_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_xor", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(BITWISE_XOR, self.array, other, False))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_xor_scalar(TensorBase self, object other):
     check_inplace("bitwise_xor_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_xor_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_xor_", self)
     binary_scalar_into(BITWISE_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_bitwise_xor(object self, object other):
@@ -1018,15 +1369,29 @@ def bitwise_xor(input, other, *, out=None):
 # derivatives.yaml:865
 
 cdef TensorBase op_bitwise_not(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_not", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_bitwise_not(TensorBase self):
     check_inplace("bitwise_not_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_not_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     check_not_recorded("bitwise_not_", self)
     unary_into(INVERT, self.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_bitwise_not(object self):
@@ -1066,7 +1431,14 @@ def bitwise_not(input, *, out=None):
 # derivatives.yaml:876
 
 cdef TensorBase op_isnan(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("isnan", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_isnan(object self):
@@ -1098,7 +1470,14 @@ def isnan(input):
 # derivatives.yaml:883
 
 cdef TensorBase op_isinf(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("isinf", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_isinf(object self):
@@ -1130,7 +1509,14 @@ def isinf(input):
 # derivatives.yaml:890
 
 cdef TensorBase op_isfinite(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("isfinite", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_isfinite(object self):
@@ -1203,6 +1589,11 @@ cdef int tangents_where_tensor_tensor(TensorBase result, TensorBase condition, T
     return 0
 
 cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("where", (condition, self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
     cdef WhereBackward0 node
     if requires_grad_2(self, other):
@@ -1214,6 +1605,8 @@ cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, Te
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_where_tensor_tensor(result, condition, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef class WhereTensorScalarBackward0(Node):
@@ -1249,6 +1642,11 @@ cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, T
     return 0
 
 cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("where", (condition, self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), array_of(self), other))
     cdef WhereTensorScalarBackward0 node
     if requires_grad_1(self):
@@ -1259,6 +1657,8 @@ cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, ob
         set_history(result, node)
     if has_tangent_1(self):
         tangents_where_tensor_scalar(result, condition, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef class WhereScalarTensorBackward0(Node):
@@ -1294,6 +1694,11 @@ cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, o
     return 0
 
 cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("where", (condition, self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
     cdef WhereScalarTensorBackward0 node
     if requires_grad_1(other):
@@ -1304,10 +1709,19 @@ cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, Tensor
         set_history(result, node)
     if has_tangent_1(other):
         tangents_where_scalar_tensor(result, condition, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("where", (condition, self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), self, other))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_where(object condition, object self, object other):

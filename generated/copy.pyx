@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -139,6 +140,11 @@ cdef int tangents_clone(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_clone(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("clone", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.clone_of(array_of(self)))
     cdef CloneBackward0 node
     if requires_grad_1(self):
@@ -148,6 +154,8 @@ cdef TensorBase op_clone(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clone(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_clone(object self):
@@ -186,7 +194,14 @@ def clone(input):
 # derivatives.yaml:1810
 
 cdef TensorBase op_detach(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("detach", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = share_version(self, array_of(self))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_detach(object self):
@@ -219,7 +234,15 @@ def detach(input):
 # derivatives.yaml:1820
 
 cdef TensorBase op_contiguous(TensorBase self):
-    return self if is_contiguous(self) else op_clone(self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("contiguous", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = self if is_contiguous(self) else op_clone(self)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_contiguous(object self):
     self = check_tensor(self, "contiguous", "input", 1)
@@ -230,14 +253,30 @@ cdef object call_contiguous(object self):
 # derivatives.yaml:1828
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
-    return self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
+    cdef int span = 0
+    if watching:
+        span = begin_op("to", (self, dtype, copy))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
+    if span:
+        end_op(span, result)
+    return result
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
 # derivatives.yaml:1838
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
-    return self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
+    cdef int span = 0
+    if watching:
+        span = begin_op("to", (self, other, copy))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_to(object self, object dtype, object copy):
     self = check_tensor(self, "to", "input", 1)
@@ -300,6 +339,11 @@ cdef int tangents_to_copy(TensorBase result, TensorBase self, object dtype) exce
     return 0
 
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("to_copy", (self, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef ToCopyBackward0 node
     if requires_grad_1(self):
@@ -309,6 +353,8 @@ cdef TensorBase op_to_copy(TensorBase self, object dtype):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_to_copy(result, self, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_to_copy(object self, object dtype):
@@ -380,6 +426,11 @@ cdef int tangents_fill__tensor(TensorBase result, TensorBase self, TensorBase va
 
 cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     check_inplace("fill_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("fill_", (self, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef FillBackward0 node = None
     if requires_grad_2(self, value):
         node = FillBackward0.__new__(FillBackward0)
@@ -390,6 +441,8 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     finish_inplace(self, node)
     if has_tangent_2(self, value):
         tangents_fill__tensor(self, self, value)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class FillScalarBackward0(Node):
@@ -417,6 +470,11 @@ cdef int tangents_fill__scalar(TensorBase result, TensorBase self, object value)
 
 cdef TensorBase op_fill__scalar(TensorBase self, object value):
     check_inplace("fill_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("fill_", (self, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef FillScalarBackward0 node = None
     if requires_grad_1(self):
         node = FillScalarBackward0.__new__(FillScalarBackward0)
@@ -426,6 +484,8 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
     finish_inplace(self, node)
     if has_tangent_1(self):
         tangents_fill__scalar(self, self, value)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_fill_(object self, object value):
@@ -465,6 +525,11 @@ cdef int tangents_zero_(TensorBase result, TensorBase self) except -1:
 
 cdef TensorBase op_zero_(TensorBase self):
     check_inplace("zero_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("zero_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef ZeroBackward0 node = None
     if requires_grad_1(self):
         node = ZeroBackward0.__new__(ZeroBackward0)
@@ -474,6 +539,8 @@ cdef TensorBase op_zero_(TensorBase self):
     finish_inplace(self, node)
     if has_tangent_1(self):
         tangents_zero_(self, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_zero_(object self):
@@ -542,6 +609,11 @@ cdef int tangents_copy__tensor(TensorBase result, TensorBase self, TensorBase sr
 
 cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     check_inplace("copy_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("copy_", (self, src))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef CopyBackward0 node = None
     if requires_grad_2(self, src):
         node = CopyBackward0.__new__(CopyBackward0)
@@ -552,6 +624,8 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     finish_inplace(self, node)
     if has_tangent_2(self, src):
         tangents_copy__tensor(self, self, src)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class CopyScalarBackward0(Node):
@@ -579,6 +653,11 @@ cdef int tangents_copy__scalar(TensorBase result, TensorBase self, object src) e
 
 cdef TensorBase op_copy__scalar(TensorBase self, object src):
     check_inplace("copy_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("copy_", (self, src))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef CopyScalarBackward0 node = None
     if requires_grad_1(self):
         node = CopyScalarBackward0.__new__(CopyScalarBackward0)
@@ -588,6 +667,8 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
     finish_inplace(self, node)
     if has_tangent_1(self):
         tangents_copy__scalar(self, self, src)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_copy_(object self, object src):
@@ -602,7 +683,15 @@ cdef object call_copy_(object self, object src):
 # derivatives.yaml:1891
 
 cdef TensorBase op_real(TensorBase self):
-    return op_real_part(self) if is_complex(self) else self
+    cdef int span = 0
+    if watching:
+        span = begin_op("real", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_real_part(self) if is_complex(self) else self
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_real(object self):
     self = check_tensor(self, "real", "input", 1)
@@ -658,6 +747,11 @@ cdef int tangents_real_part(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_real_part(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("real_part", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, array_of(self).real)
     cdef RealPartBackward0 node
     if requires_grad_1(self):
@@ -667,6 +761,8 @@ cdef TensorBase op_real_part(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_real_part(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_real_part(object self):
@@ -730,6 +826,11 @@ cdef int tangents_imag(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_imag(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("imag", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
     cdef ImagBackward0 node
     if requires_grad_1(self):
@@ -739,6 +840,8 @@ cdef TensorBase op_imag(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_imag(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_imag(object self):

@@ -76,6 +76,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -176,6 +177,11 @@ cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBa
     return 0
 
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("div", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
     cdef DivBackward0 node
     if requires_grad_2(self, other):
@@ -189,13 +195,23 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_div_tensor_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("div_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("div_", self, op_div_tensor_tensor(original_of(self), other))
+        copy_into("div_", self, op_div_tensor_tensor(original_of(self), other))
+        if span:
+            end_op(span, self)
+        return self
     cdef DivBackward0 node = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
@@ -207,6 +223,8 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
         save_input(node, 1, other)
     binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class DivTensorScalarBackward0(Node):
@@ -242,6 +260,11 @@ cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object o
     return 0
 
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("div", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
     cdef DivTensorScalarBackward0 node
     if requires_grad_1(self):
@@ -252,13 +275,23 @@ cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_div_tensor_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
     check_inplace("div_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("div_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("div_", self, op_div_tensor_scalar(self, other))
+        copy_into("div_", self, op_div_tensor_scalar(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef DivTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
@@ -267,6 +300,8 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
         set_value(node, 0, other)
     binary_scalar_into(TRUE_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class DivScalarTensorBackward0(Node):
@@ -308,6 +343,11 @@ cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase o
     return 0
 
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("div", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
     cdef DivScalarTensorBackward0 node
     if requires_grad_1(other):
@@ -319,6 +359,8 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
         set_history(result, node)
     if has_tangent_1(other):
         tangents_div_scalar_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -377,6 +419,11 @@ cdef int tangents_div_mode_tensor_tensor(TensorBase result, TensorBase self, Ten
     return 0
 
 cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
+    cdef int span = 0
+    if watching:
+        span = begin_op("div", (self, other, rounding_mode))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     cdef DivBackward1 node
     if requires_grad_2(self, other):
@@ -391,13 +438,23 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_div_mode_tensor_tensor(result, self, other, rounding_mode)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("div_", (self, other, rounding_mode))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode))
+        copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode))
+        if span:
+            end_op(span, self)
+        return self
     cdef DivBackward1 node = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
@@ -410,6 +467,8 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
         set_value(node, 0, rounding_mode)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class DivTensorScalarBackward1(Node):
@@ -448,6 +507,11 @@ cdef int tangents_div_mode_tensor_scalar(TensorBase result, TensorBase self, obj
     return 0
 
 cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
+    cdef int span = 0
+    if watching:
+        span = begin_op("div", (self, other, rounding_mode))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     cdef DivTensorScalarBackward1 node
     if requires_grad_1(self):
@@ -459,13 +523,23 @@ cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object 
         set_history(result, node)
     if has_tangent_1(self):
         tangents_div_mode_tensor_scalar(result, self, other, rounding_mode)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     check_inplace("div_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("div_", (self, other, rounding_mode))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode))
+        copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode))
+        if span:
+            end_op(span, self)
+        return self
     cdef DivTensorScalarBackward1 node = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
@@ -475,6 +549,8 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
         set_value(node, 1, rounding_mode)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class DivScalarTensorBackward1(Node):
@@ -519,6 +595,11 @@ cdef int tangents_div_mode_scalar_tensor(TensorBase result, object self, TensorB
     return 0
 
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
+    cdef int span = 0
+    if watching:
+        span = begin_op("div", (self, other, rounding_mode))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
     cdef DivScalarTensorBackward1 node
     if requires_grad_1(other):
@@ -531,6 +612,8 @@ cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object 
         set_history(result, node)
     if has_tangent_1(other):
         tangents_div_mode_scalar_tensor(result, self, other, rounding_mode)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_div(object self, object other):
@@ -657,6 +740,11 @@ cdef int tangents_floor_divide_tensor_tensor(TensorBase result, TensorBase self,
     return 0
 
 cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("floor_divide", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
     cdef FloorDivideBackward0 node
     if requires_grad_2(self, other):
@@ -667,13 +755,23 @@ cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_floor_divide_tensor_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("floor_divide_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("floor_divide_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other))
+        copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef FloorDivideBackward0 node = None
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
@@ -682,6 +780,8 @@ cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase o
         collect_edge(node, 1, other)
     binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class FloorDivideTensorScalarBackward0(Node):
@@ -709,6 +809,11 @@ cdef int tangents_floor_divide_tensor_scalar(TensorBase result, TensorBase self,
     return 0
 
 cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("floor_divide", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
     cdef FloorDivideTensorScalarBackward0 node
     if requires_grad_1(self):
@@ -718,13 +823,23 @@ cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_floor_divide_tensor_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other):
     check_inplace("floor_divide_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("floor_divide_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other))
+        copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef FloorDivideTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
@@ -732,6 +847,8 @@ cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other
         collect_edge(node, 0, self)
     binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class FloorDivideScalarTensorBackward0(Node):
@@ -759,6 +876,11 @@ cdef int tangents_floor_divide_scalar_tensor(TensorBase result, object self, Ten
     return 0
 
 cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("floor_divide", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
     cdef FloorDivideScalarTensorBackward0 node
     if requires_grad_1(other):
@@ -768,6 +890,8 @@ cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
         set_history(result, node)
     if has_tangent_1(other):
         tangents_floor_divide_scalar_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_floor_divide(object self, object other):
@@ -873,6 +997,11 @@ cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, Te
     return 0
 
 cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("remainder", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(REMAINDER, self.array, other.array))
     cdef RemainderBackward0 node
     if requires_grad_2(self, other):
@@ -886,13 +1015,23 @@ cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_remainder_tensor_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("remainder_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("remainder_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        return copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other))
+        copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other))
+        if span:
+            end_op(span, self)
+        return self
     cdef RemainderBackward0 node = None
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
@@ -904,6 +1043,8 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
             save_input(node, 1, other)
     binary_into(REMAINDER, self.array, other.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class RemainderTensorScalarBackward0(Node):
@@ -931,6 +1072,11 @@ cdef int tangents_remainder_tensor_scalar(TensorBase result, TensorBase self, ob
     return 0
 
 cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("remainder", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
     cdef RemainderTensorScalarBackward0 node
     if requires_grad_1(self):
@@ -940,13 +1086,23 @@ cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_remainder_tensor_scalar(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
     check_inplace("remainder_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("remainder_", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("remainder_", self, op_remainder_tensor_scalar(self, other))
+        copy_into("remainder_", self, op_remainder_tensor_scalar(self, other))
+        if span:
+            end_op(span, self)
+        return self
     cdef RemainderTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
@@ -954,6 +1110,8 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
         collect_edge(node, 0, self)
     binary_scalar_into(REMAINDER, self.array, other, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class RemainderScalarTensorBackward0(Node):
@@ -993,6 +1151,11 @@ cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, Tensor
     return 0
 
 cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("remainder", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
     cdef RemainderScalarTensorBackward0 node
     if requires_grad_1(other):
@@ -1004,6 +1167,8 @@ cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
         set_history(result, node)
     if has_tangent_1(other):
         tangents_remainder_scalar_tensor(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_remainder(object self, object other):
@@ -1116,6 +1281,11 @@ cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBa
     return 0
 
 cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
+    cdef int span = 0
+    if watching:
+        span = begin_op("pow", (self, exponent))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary(POWER, self.array, exponent.array))
     cdef PowBackward0 node
     if requires_grad_2(self, exponent):
@@ -1130,14 +1300,24 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
             save_output(node, 2, result)
     if has_tangent_2(self, exponent):
         tangents_pow_tensor_tensor(result, self, exponent)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     check_inplace("pow_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("pow_", (self, exponent))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_2(self, exponent):
-        return copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent))
+        copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent))
+        if span:
+            end_op(span, self)
+        return self
     cdef PowBackward0 node = None
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
@@ -1151,6 +1331,8 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     if node is not None:
         if node.edges[1].node != NULL:
             save_output(node, 2, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class PowTensorScalarBackward0(Node):
@@ -1190,6 +1372,11 @@ cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object e
     return 0
 
 cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
+    cdef int span = 0
+    if watching:
+        span = begin_op("pow", (self, exponent))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(POWER, self.array, exponent, False))
     cdef PowTensorScalarBackward0 node
     if requires_grad_1(self):
@@ -1201,13 +1388,23 @@ cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_pow_tensor_scalar(result, self, exponent)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
     check_inplace("pow_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("pow_", (self, exponent))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent))
+        copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent))
+        if span:
+            end_op(span, self)
+        return self
     cdef PowTensorScalarBackward0 node = None
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
@@ -1217,6 +1414,8 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
         set_value(node, 0, exponent)
     binary_scalar_into(POWER, self.array, exponent, False, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class PowScalarTensorBackward0(Node):
@@ -1261,6 +1460,11 @@ cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase e
     return 0
 
 cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
+    cdef int span = 0
+    if watching:
+        span = begin_op("pow", (self, exponent))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(binary_scalar(POWER, exponent.array, self, True))
     cdef PowScalarTensorBackward0 node
     if requires_grad_1(exponent):
@@ -1273,6 +1477,8 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
         save_output(node, 1, result)
     if has_tangent_1(exponent):
         tangents_pow_scalar_tensor(result, self, exponent)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_pow(object self, object exponent):

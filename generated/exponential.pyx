@@ -77,6 +77,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -170,6 +171,11 @@ cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_exp(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("exp", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(EXP, self.array))
     cdef ExpBackward0 node
     if requires_grad_1(self):
@@ -180,14 +186,24 @@ cdef TensorBase op_exp(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_exp(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_exp(TensorBase self):
     check_inplace("exp_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("exp_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("exp_", self, op_exp(self))
+        copy_into("exp_", self, op_exp(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef ExpBackward0 node = None
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
@@ -197,6 +213,8 @@ cdef TensorBase inplace_exp(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_exp(object self):
@@ -273,6 +291,11 @@ cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_expm1(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("expm1", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(EXPM1, self.array))
     cdef Expm1Backward0 node
     if requires_grad_1(self):
@@ -283,14 +306,24 @@ cdef TensorBase op_expm1(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_expm1(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_expm1(TensorBase self):
     check_inplace("expm1_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("expm1_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("expm1_", self, op_expm1(self))
+        copy_into("expm1_", self, op_expm1(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef Expm1Backward0 node = None
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
@@ -300,6 +333,8 @@ cdef TensorBase inplace_expm1(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_expm1(object self):
@@ -376,6 +411,11 @@ cdef int tangents_log(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_log(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("log", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(LOG, self.array))
     cdef LogBackward0 node
     if requires_grad_1(self):
@@ -386,13 +426,23 @@ cdef TensorBase op_log(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_log(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_log(TensorBase self):
     check_inplace("log_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("log_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("log_", self, op_log(original_of(self)))
+        copy_into("log_", self, op_log(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef LogBackward0 node = None
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
@@ -401,6 +451,8 @@ cdef TensorBase inplace_log(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(LOG, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_log(object self):
@@ -477,6 +529,11 @@ cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_log1p(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("log1p", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(LOG1P, self.array))
     cdef Log1pBackward0 node
     if requires_grad_1(self):
@@ -487,13 +544,23 @@ cdef TensorBase op_log1p(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_log1p(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_log1p(TensorBase self):
     check_inplace("log1p_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("log1p_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("log1p_", self, op_log1p(original_of(self)))
+        copy_into("log1p_", self, op_log1p(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef Log1pBackward0 node = None
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
@@ -502,6 +569,8 @@ cdef TensorBase inplace_log1p(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(LOG1P, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_log1p(object self):
@@ -578,6 +647,11 @@ cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_sqrt(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sqrt", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(SQRT, self.array))
     cdef SqrtBackward0 node
     if requires_grad_1(self):
@@ -588,14 +662,24 @@ cdef TensorBase op_sqrt(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_sqrt(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sqrt(TensorBase self):
     check_inplace("sqrt_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sqrt_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("sqrt_", self, op_sqrt(self))
+        copy_into("sqrt_", self, op_sqrt(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef SqrtBackward0 node = None
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
@@ -605,6 +689,8 @@ cdef TensorBase inplace_sqrt(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_sqrt(object self):
@@ -691,6 +777,11 @@ cdef TensorBase rsqrt_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_rsqrt(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("rsqrt", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&RSQRT_FORWARD, operands, ())
@@ -705,14 +796,24 @@ cdef TensorBase op_rsqrt(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_rsqrt(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_rsqrt(TensorBase self):
     check_inplace("rsqrt_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("rsqrt_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("rsqrt_", self, op_rsqrt(self))
+        copy_into("rsqrt_", self, op_rsqrt(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef RsqrtBackward0 node = None
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
@@ -725,6 +826,8 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_rsqrt(object self):
@@ -769,7 +872,15 @@ def rsqrt(input, *, out=None):
 # derivatives.yaml:555
 
 cdef TensorBase op_erf(TensorBase self):
-    return op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("erf", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef TensorBase inplace_erf(TensorBase self):
     check_inplace("erf_", self)
@@ -855,6 +966,11 @@ cdef TensorBase erf_loop_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_erf_loop(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("erf_loop", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&ERF_LOOP_FORWARD, operands, ())
@@ -869,6 +985,8 @@ cdef TensorBase op_erf_loop(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_erf_loop(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_erf_loop(object self):
@@ -938,6 +1056,11 @@ cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_erf_any(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("erf_any", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(pointwise.erf_of(array_of(self)))
     cdef ErfAnyBackward0 node
     if requires_grad_1(self):
@@ -948,6 +1071,8 @@ cdef TensorBase op_erf_any(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_erf_any(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_erf_any(object self):

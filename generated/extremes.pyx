@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -166,6 +167,11 @@ cdef int tangents_amax(TensorBase result, TensorBase self, object dim, bint keep
     return 0
 
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("amax", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.amax_of(array_of(self), dim, keepdim))
     cdef AmaxBackward0 node
     if requires_grad_1(self):
@@ -179,6 +185,8 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_amax(result, self, dim, keepdim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_amax(object self, object dim, object keepdim):
@@ -284,6 +292,11 @@ cdef int tangents_amin(TensorBase result, TensorBase self, object dim, bint keep
     return 0
 
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("amin", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.amin_of(array_of(self), dim, keepdim))
     cdef AminBackward0 node
     if requires_grad_1(self):
@@ -297,6 +310,8 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_amin(result, self, dim, keepdim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_amin(object self, object dim, object keepdim):
@@ -391,6 +406,11 @@ cdef int tangents_max(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_max(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("max", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.amax_of(array_of(self), (), False))
     cdef MaxBackward0 node
     if requires_grad_1(self):
@@ -402,6 +422,8 @@ cdef TensorBase op_max(TensorBase self):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_max(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -459,6 +481,11 @@ cdef int tangents_max_dim(TensorBase values, TensorBase indices, TensorBase self
     return 0
 
 cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("max", (self, dim, keepdim))
+        if span < 0:
+            return <tuple>given_result()
     cdef TensorBase values, indices
     values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
     values = wrap(values_array)
@@ -475,6 +502,8 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         save_output(node, 0, indices)
     if has_tangent_1(self):
         tangents_max_dim(values, indices, self, dim, keepdim)
+    if span:
+        end_op(span, (values, indices))
     return (values, indices)
 
 
@@ -482,7 +511,15 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 # derivatives.yaml:1116
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
-    return op_maximum_tensor(self, other)
+    cdef int span = 0
+    if watching:
+        span = begin_op("max", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_maximum_tensor(self, other)
+    if span:
+        end_op(span, result)
+    return result
 
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
@@ -607,6 +644,11 @@ cdef int tangents_min(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_min(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("min", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.amin_of(array_of(self), (), False))
     cdef MinBackward0 node
     if requires_grad_1(self):
@@ -618,6 +660,8 @@ cdef TensorBase op_min(TensorBase self):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_min(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -675,6 +719,11 @@ cdef int tangents_min_dim(TensorBase values, TensorBase indices, TensorBase self
     return 0
 
 cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("min", (self, dim, keepdim))
+        if span < 0:
+            return <tuple>given_result()
     cdef TensorBase values, indices
     values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
     values = wrap(values_array)
@@ -691,6 +740,8 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         save_output(node, 0, indices)
     if has_tangent_1(self):
         tangents_min_dim(values, indices, self, dim, keepdim)
+    if span:
+        end_op(span, (values, indices))
     return (values, indices)
 
 
@@ -698,7 +749,15 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 # derivatives.yaml:1148
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
-    return op_minimum_tensor(self, other)
+    cdef int span = 0
+    if watching:
+        span = begin_op("min", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_minimum_tensor(self, other)
+    if span:
+        end_op(span, result)
+    return result
 
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
@@ -784,7 +843,14 @@ def min(*args, **kwargs):
 # derivatives.yaml:1156
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("argmax", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.argmax_of(array_of(self), dim, keepdim))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_argmax(object self, object dim, object keepdim):
@@ -831,7 +897,14 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 # derivatives.yaml:1166
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("argmin", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.argmin_of(array_of(self), dim, keepdim))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_argmin(object self, object dim, object keepdim):
@@ -878,7 +951,14 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 # derivatives.yaml:1176
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("all", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.all_of(array_of(self), dim, keepdim))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_all(object self, object dim, object keepdim):
@@ -924,7 +1004,14 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 # derivatives.yaml:1186
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("any", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.any_of(array_of(self), dim, keepdim))
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_any(object self, object dim, object keepdim):

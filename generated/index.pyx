@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -158,6 +159,11 @@ cdef int tangents_basic_index(TensorBase result, TensorBase self, object index) 
     return 0
 
 cdef TensorBase op_basic_index(TensorBase self, object index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("basic_index", (self, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), index))
     cdef BasicIndexBackward0 node
     if requires_grad_1(self):
@@ -169,6 +175,8 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_basic_index(result, self, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_basic_index(object self, object index):
@@ -239,6 +247,11 @@ cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, objec
     return 0
 
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("basic_index_backward", (self, shape, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.basic_index_backward_of(array_of(self), shape, index))
     cdef BasicIndexBackwardBackward0 node
     if requires_grad_1(self):
@@ -249,6 +262,8 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
         set_history(result, node)
     if has_tangent_1(self):
         tangents_basic_index_backward(result, self, shape, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_basic_index_backward(object self, object shape, object index):
@@ -325,6 +340,11 @@ cdef int tangents_index(TensorBase result, TensorBase self, object index) except
     return 0
 
 cdef TensorBase op_index(TensorBase self, object index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("index", (self, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.index_of(array_of(self), index))
     cdef IndexBackward0 node
     if requires_grad_1(self):
@@ -336,6 +356,8 @@ cdef TensorBase op_index(TensorBase self, object index):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index(result, self, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_index(object self, object index):
@@ -405,6 +427,11 @@ cdef int tangents_index_backward(TensorBase result, TensorBase self, object shap
     return 0
 
 cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_backward", (self, shape, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.index_backward_of(array_of(self), shape, index))
     cdef IndexBackwardBackward0 node
     if requires_grad_1(self):
@@ -415,6 +442,8 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_backward(result, self, shape, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_index_backward(object self, object shape, object index):
@@ -497,6 +526,11 @@ cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object in
     return 0
 
 cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_put", (self, index, values, accumulate))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
     cdef IndexPutBackward0 node
     if requires_grad_2(self, values):
@@ -510,13 +544,23 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase va
         set_history(result, node)
     if has_tangent_2(self, values):
         tangents_index_put_tensor(result, self, index, values, accumulate)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
     check_inplace("index_put_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_put_", (self, index, values, accumulate))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, values):
-        return copy_into("index_put_", self, op_index_put_tensor(self, index, values, accumulate))
+        copy_into("index_put_", self, op_index_put_tensor(self, index, values, accumulate))
+        if span:
+            end_op(span, self)
+        return self
     cdef IndexPutBackward0 node = None
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
@@ -528,6 +572,8 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBa
             set_value(node, 1, accumulate)
     write_inplace("index_put_", self, indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class IndexPutScalarBackward0(Node):
@@ -566,6 +612,11 @@ cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object in
     return 0
 
 cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_put", (self, index, values, accumulate))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.index_put_of(array_of(self), index, values, accumulate))
     cdef IndexPutScalarBackward0 node
     if requires_grad_1(self):
@@ -577,13 +628,23 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_put_scalar(result, self, index, values, accumulate)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
     check_inplace("index_put_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_put_", (self, index, values, accumulate))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("index_put_", self, op_index_put_scalar(self, index, values, accumulate))
+        copy_into("index_put_", self, op_index_put_scalar(self, index, values, accumulate))
+        if span:
+            end_op(span, self)
+        return self
     cdef IndexPutScalarBackward0 node = None
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
@@ -593,6 +654,8 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object v
         set_value(node, 1, accumulate)
     write_inplace("index_put_", self, indexing.index_put_of(array_of(self), index, values, accumulate))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_index_put(object self, object index, object values, object accumulate):
@@ -689,6 +752,11 @@ cdef int tangents_select(TensorBase result, TensorBase self, object dim, object 
     return 0
 
 cdef TensorBase op_select(TensorBase self, object dim, object index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("select", (self, dim, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
     cdef SelectBackward0 node
     if requires_grad_1(self):
@@ -701,6 +769,8 @@ cdef TensorBase op_select(TensorBase self, object dim, object index):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_select(result, self, dim, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_select(object self, object dim, object index):
@@ -790,6 +860,11 @@ cdef int tangents_narrow(TensorBase result, TensorBase self, object dim, object 
     return 0
 
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length):
+    cdef int span = 0
+    if watching:
+        span = begin_op("narrow", (self, dim, start, length))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
     cdef NarrowBackward0 node
     if requires_grad_1(self):
@@ -803,6 +878,8 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_narrow(result, self, dim, start, length)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_narrow(object self, object dim, object start, object length):
@@ -890,6 +967,11 @@ cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorB
     return 0
 
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("gather", (self, dim, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.gather_of(array_of(self), dim, array_of(index)))
     cdef GatherBackward0 node
     if requires_grad_1(self):
@@ -902,6 +984,8 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_gather(result, self, dim, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_gather(object self, object dim, object index):
@@ -997,6 +1081,11 @@ cdef int tangents_scatter_tensor(TensorBase result, TensorBase self, object dim,
     return 0
 
 cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter", (self, dim, index, src))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterBackward0 node
     if requires_grad_2(self, src):
@@ -1011,13 +1100,23 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
         set_history(result, node)
     if has_tangent_2(self, src):
         tangents_scatter_tensor(result, self, dim, index, src)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter_", (self, dim, index, src))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
-        return copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src))
+        copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src))
+        if span:
+            end_op(span, self)
+        return self
     cdef ScatterBackward0 node = None
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
@@ -1030,6 +1129,8 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
             set_value(node, 1, shape_of(src))
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class ScatterScalarBackward0(Node):
@@ -1069,6 +1170,11 @@ cdef int tangents_scatter_scalar(TensorBase result, TensorBase self, object dim,
     return 0
 
 cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter", (self, dim, index, src))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
     cdef ScatterScalarBackward0 node
     if requires_grad_1(self):
@@ -1080,13 +1186,23 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
         set_history(result, node)
     if has_tangent_1(self):
         tangents_scatter_scalar(result, self, dim, index, src)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     check_inplace("scatter_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter_", (self, dim, index, src))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src))
+        copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src))
+        if span:
+            end_op(span, self)
+        return self
     cdef ScatterScalarBackward0 node = None
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
@@ -1096,6 +1212,8 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         set_value(node, 0, dim)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_scatter(object self, object dim, object index, object src):
@@ -1203,6 +1321,11 @@ cdef int tangents_scatter_add(TensorBase result, TensorBase self, object dim, Te
     return 0
 
 cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter_add", (self, dim, index, src))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterAddBackward0 node
     if requires_grad_2(self, src):
@@ -1217,13 +1340,23 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
         set_history(result, node)
     if has_tangent_2(self, src):
         tangents_scatter_add(result, self, dim, index, src)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_add_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter_add_", (self, dim, index, src))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
-        return copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src))
+        copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src))
+        if span:
+            end_op(span, self)
+        return self
     cdef ScatterAddBackward0 node = None
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
@@ -1236,6 +1369,8 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             set_value(node, 1, shape_of(src))
     write_inplace("scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_scatter_add(object self, object dim, object index, object src):
@@ -1334,6 +1469,11 @@ cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, T
     return 0
 
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_select", (self, dim, index))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
     cdef IndexSelectBackward0 node
     if requires_grad_1(self):
@@ -1346,6 +1486,8 @@ cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_select(result, self, dim, index)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_index_select(object self, object dim, object index):
@@ -1439,6 +1581,11 @@ cdef int tangents_index_add(TensorBase result, TensorBase self, object dim, Tens
     return 0
 
 cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_add", (self, dim, index, source, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
     cdef IndexAddBackward0 node
     if requires_grad_2(self, source):
@@ -1453,13 +1600,23 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
         set_history(result, node)
     if has_tangent_2(self, source):
         tangents_index_add(result, self, dim, index, source, alpha)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     check_inplace("index_add_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("index_add_", (self, dim, index, source, alpha))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, source):
-        return copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha))
+        copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha))
+        if span:
+            end_op(span, self)
+        return self
     cdef IndexAddBackward0 node = None
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
@@ -1472,6 +1629,8 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
             set_value(node, 1, alpha)
     write_inplace("index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_index_add(object self, object dim, object index, object source, object alpha):
@@ -1568,6 +1727,11 @@ cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorB
     return 0
 
 cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
+    cdef int span = 0
+    if watching:
+        span = begin_op("masked_fill", (self, mask, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     cdef MaskedFillBackward0 node
     if requires_grad_2(self, value):
@@ -1579,13 +1743,23 @@ cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBa
         set_history(result, node)
     if has_tangent_2(self, value):
         tangents_masked_fill_tensor(result, self, mask, value)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     check_inplace("masked_fill_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("masked_fill_", (self, mask, value))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, value):
-        return copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value))
+        copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value))
+        if span:
+            end_op(span, self)
+        return self
     cdef MaskedFillBackward0 node = None
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
@@ -1595,6 +1769,8 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
         save_input(node, 0, mask)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class MaskedFillScalarBackward0(Node):
@@ -1628,6 +1804,11 @@ cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorB
     return 0
 
 cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
+    cdef int span = 0
+    if watching:
+        span = begin_op("masked_fill", (self, mask, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
     cdef MaskedFillScalarBackward0 node
     if requires_grad_1(self):
@@ -1638,13 +1819,23 @@ cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object v
         set_history(result, node)
     if has_tangent_1(self):
         tangents_masked_fill_scalar(result, self, mask, value)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     check_inplace("masked_fill_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("masked_fill_", (self, mask, value))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value))
+        copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value))
+        if span:
+            end_op(span, self)
+        return self
     cdef MaskedFillScalarBackward0 node = None
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
@@ -1653,6 +1844,8 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
         save_input(node, 0, mask)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_masked_fill(object self, object mask, object value):
@@ -1744,6 +1937,11 @@ cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase m
     return 0
 
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
+    cdef int span = 0
+    if watching:
+        span = begin_op("masked_select", (self, mask))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
     cdef MaskedSelectBackward0 node
     if requires_grad_1(self):
@@ -1755,6 +1953,8 @@ cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_masked_select(result, self, mask)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_masked_select(object self, object mask):
@@ -1827,6 +2027,11 @@ cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geom
     return 0
 
 cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
+    cdef int span = 0
+    if watching:
+        span = begin_op("geometry_slice", (self, geometry))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.geometry_slice_of(array_of(self), geometry))
     cdef GeometrySliceBackward0 node
     if requires_grad_1(self):
@@ -1837,6 +2042,8 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_geometry_slice(result, self, geometry)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_geometry_slice(object self, object geometry):
@@ -1906,6 +2113,11 @@ cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object ge
     return 0
 
 cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
+    cdef int span = 0
+    if watching:
+        span = begin_op("geometry_scatter", (self, geometry))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(indexing.geometry_scatter_of(array_of(self), geometry))
     cdef GeometryScatterBackward0 node
     if requires_grad_1(self):
@@ -1916,6 +2128,8 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_geometry_scatter(result, self, geometry)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_geometry_scatter(object self, object geometry):

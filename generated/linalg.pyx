@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -191,6 +192,11 @@ cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) e
     return 0
 
 cdef TensorBase op_matmul(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("matmul", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.matmul_of(array_of(self), array_of(other)))
     cdef MatmulBackward0 node
     if requires_grad_2(self, other):
@@ -209,6 +215,8 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_matmul(result, self, other)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_matmul(object self, object other):
@@ -297,6 +305,11 @@ cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except
     return 0
 
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mm", (self, mat2))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef MmBackward0 node
     if requires_grad_2(self, mat2):
@@ -311,6 +324,8 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
         set_history(result, node)
     if has_tangent_2(self, mat2):
         tangents_mm(result, self, mat2)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_mm(object self, object mat2):
@@ -399,6 +414,11 @@ cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, Tensor
     return 0
 
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
+    cdef int span = 0
+    if watching:
+        span = begin_op("matmul_of_transpose", (self, mat2))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
     cdef MatmulOfTransposeBackward0 node
     if requires_grad_2(self, mat2):
@@ -413,6 +433,8 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
         set_history(result, node)
     if has_tangent_2(self, mat2):
         tangents_matmul_of_transpose(result, self, mat2)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_matmul_of_transpose(object self, object mat2):
@@ -499,6 +521,11 @@ cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) excep
     return 0
 
 cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
+    cdef int span = 0
+    if watching:
+        span = begin_op("bmm", (self, mat2))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
     cdef BmmBackward0 node
     if requires_grad_2(self, mat2):
@@ -513,6 +540,8 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
         set_history(result, node)
     if has_tangent_2(self, mat2):
         tangents_bmm(result, self, mat2)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_bmm(object self, object mat2):
@@ -601,6 +630,11 @@ cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except 
     return 0
 
 cdef TensorBase op_mv(TensorBase self, TensorBase vec):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mv", (self, vec))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef MvBackward0 node
     if requires_grad_2(self, vec):
@@ -615,6 +649,8 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
         set_history(result, node)
     if has_tangent_2(self, vec):
         tangents_mv(result, self, vec)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_mv(object self, object vec):
@@ -703,6 +739,11 @@ cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) exc
     return 0
 
 cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
+    cdef int span = 0
+    if watching:
+        span = begin_op("dot", (self, tensor))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.dot_of(array_of(self), array_of(tensor)))
     cdef DotBackward0 node
     if requires_grad_2(self, tensor):
@@ -717,6 +758,8 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
         set_history(result, node)
     if has_tangent_2(self, tensor):
         tangents_dot(result, self, tensor)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_dot(object self, object tensor):
@@ -805,6 +848,11 @@ cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) exc
     return 0
 
 cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
+    cdef int span = 0
+    if watching:
+        span = begin_op("outer", (self, vec2))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.outer_of(array_of(self), array_of(vec2)))
     cdef OuterBackward0 node
     if requires_grad_2(self, vec2):
@@ -819,6 +867,8 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
         set_history(result, node)
     if has_tangent_2(self, vec2):
         tangents_outer(result, self, vec2)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_outer(object self, object vec2):
@@ -921,6 +971,11 @@ cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, 
     return 0
 
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
+    cdef int span = 0
+    if watching:
+        span = begin_op("linear", (self, weight, bias))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
     cdef LinearBackward0 node
     if requires_grad_3(self, weight, bias):
@@ -938,6 +993,8 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
         set_history(result, node)
     if has_tangent_3(self, weight, bias):
         tangents_linear(result, self, weight, bias)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_linear(object self, object weight, object bias):
@@ -984,7 +1041,15 @@ def linear(input, weight, bias=None):
 # derivatives.yaml:1786
 
 cdef TensorBase op_einsum(object equation, list operands):
-    return einsum_of_products(equation, operands)
+    cdef int span = 0
+    if watching:
+        span = begin_op("einsum", (equation, operands))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = einsum_of_products(equation, operands)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_einsum(object equation, object operands):
     equation = as_str(equation, "einsum", "equation", 1)

@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -194,6 +195,11 @@ cdef int tangents_mse_loss(TensorBase result, TensorBase self, TensorBase target
     return 0
 
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mse_loss", (self, target, reduction))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
     cdef MseLossBackward0 node
     if requires_grad_2(self, target):
@@ -209,6 +215,8 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
         set_history(result, node)
     if has_tangent_2(self, target):
         tangents_mse_loss(result, self, target, reduction)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_mse_loss(object self, object target, object reduction):
@@ -329,6 +337,11 @@ cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, Tensor
         swap_ceiling(ceiling)
 
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mse_loss_backward", (self, one, other, scale))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>one
@@ -352,6 +365,8 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
         set_history(result, node)
     if has_tangent_3(self, one, other):
         tangents_mse_loss_backward(result, self, one, other, scale)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_mse_loss_backward(object self, object one, object other, object scale):
@@ -473,6 +488,11 @@ cdef int tangents_nll_loss(TensorBase result, TensorBase self, TensorBase target
     return 0
 
 cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction):
+    cdef int span = 0
+    if watching:
+        span = begin_op("nll_loss", (self, target, weight, ignore_index, reduction))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
     cdef NllLossBackward0 node
     if requires_grad_2(self, weight):
@@ -491,6 +511,8 @@ cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weigh
         set_history(result, node)
     if has_tangent_2(self, weight):
         tangents_nll_loss(result, self, target, weight, ignore_index, reduction)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_nll_loss(object self, object target, object weight, object ignore_index, object reduction):
@@ -607,6 +629,11 @@ cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBa
     return 0
 
 cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction):
+    cdef int span = 0
+    if watching:
+        span = begin_op("nll_loss_backward", (self, target, weight, shape, ignore_index, reduction))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), shape, ignore_index, reduction))
     cdef NllLossBackwardBackward0 node
     if requires_grad_2(self, weight):
@@ -623,6 +650,8 @@ cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorB
         set_history(result, node)
     if has_tangent_2(self, weight):
         tangents_nll_loss_backward(result, self, target, weight, shape, ignore_index, reduction)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_nll_loss_backward(object self, object target, object weight, object shape, object ignore_index, object reduction):
@@ -676,7 +705,15 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 # derivatives.yaml:1975
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
-    return op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)
+    cdef int span = 0
+    if watching:
+        span = begin_op("cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_cross_entropy(object self, object target, object weight, object ignore_index, object reduction, object label_smoothing):
     self = check_tensor(self, "cross_entropy", "input", 1)

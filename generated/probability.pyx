@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -172,6 +173,11 @@ cdef int tangents_logsumexp(TensorBase result, TensorBase self, object dim, bint
     return 0
 
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("logsumexp", (self, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
     cdef LogsumexpBackward0 node
     if requires_grad_1(self):
@@ -185,6 +191,8 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_logsumexp(result, self, dim, keepdim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_logsumexp(object self, object dim, object keepdim):
@@ -275,6 +283,11 @@ cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object
     return 0
 
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("softmax", (self, dim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.softmax_of(array_of(self), dim, dtype))
     cdef SoftmaxBackward0 node
     if requires_grad_1(self):
@@ -286,6 +299,8 @@ cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_softmax(result, self, dim, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_softmax(object self, object dim, object dtype):
@@ -388,6 +403,11 @@ cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBas
     return 0
 
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("softmax_backward", (self, output, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
     cdef SoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
@@ -402,6 +422,8 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
         set_history(result, node)
     if has_tangent_2(self, output):
         tangents_softmax_backward(result, self, output, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_softmax_backward(object self, object output, object dim):
@@ -495,6 +517,11 @@ cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, ob
     return 0
 
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("log_softmax", (self, dim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
     cdef LogSoftmaxBackward0 node
     if requires_grad_1(self):
@@ -506,6 +533,8 @@ cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_log_softmax(result, self, dim, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_log_softmax(object self, object dim, object dtype):
@@ -606,6 +635,11 @@ cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, Tenso
     return 0
 
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("log_softmax_backward", (self, output, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
     cdef LogSoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
@@ -620,6 +654,8 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
         set_history(result, node)
     if has_tangent_2(self, output):
         tangents_log_softmax_backward(result, self, output, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_log_softmax_backward(object self, object output, object dim):

@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -153,6 +154,11 @@ cdef int tangents_sum(TensorBase result, TensorBase self, object dtype) except -
     return 0
 
 cdef TensorBase op_sum(TensorBase self, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sum", (self, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.sum_of(array_of(self), None, False, dtype))
     cdef SumBackward0 node
     if requires_grad_1(self):
@@ -163,6 +169,8 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sum(result, self, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -215,6 +223,11 @@ cdef int tangents_sum_dim(TensorBase result, TensorBase self, object dim, bint k
     return 0
 
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sum", (self, dim, keepdim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
     cdef SumBackward1 node
     if requires_grad_1(self):
@@ -228,6 +241,8 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sum_dim(result, self, dim, keepdim, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_sum(object self, object dtype):
@@ -331,6 +346,11 @@ cdef int tangents_mean(TensorBase result, TensorBase self, object dtype) except 
     return 0
 
 cdef TensorBase op_mean(TensorBase self, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mean", (self, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.mean_of(array_of(self), None, False, dtype))
     cdef MeanBackward0 node
     if requires_grad_1(self):
@@ -342,6 +362,8 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_mean(result, self, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -394,6 +416,11 @@ cdef int tangents_mean_dim(TensorBase result, TensorBase self, object dim, bint 
     return 0
 
 cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mean", (self, dim, keepdim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
     cdef MeanBackward1 node
     if requires_grad_1(self):
@@ -407,6 +434,8 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
         set_history(result, node)
     if has_tangent_1(self):
         tangents_mean_dim(result, self, dim, keepdim, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_mean(object self, object dtype):
@@ -514,6 +543,11 @@ cdef int tangents_prod(TensorBase result, TensorBase self, object dtype) except 
     return 0
 
 cdef TensorBase op_prod(TensorBase self, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("prod", (self, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.prod_of(array_of(self), None, False, dtype))
     cdef ProdBackward0 node
     if requires_grad_1(self):
@@ -525,6 +559,8 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_prod(result, self, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -582,6 +618,11 @@ cdef int tangents_prod_dim(TensorBase result, TensorBase self, object dim, bint 
     return 0
 
 cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("prod", (self, dim, keepdim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
     cdef ProdBackward1 node
     if requires_grad_1(self):
@@ -595,6 +636,8 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_prod_dim(result, self, dim, keepdim, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_prod(object self, object dtype):
@@ -713,6 +756,11 @@ cdef int tangents_var(TensorBase result, TensorBase self, object dim, object cor
     return 0
 
 cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("var", (self, dim, correction, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
     cdef VarBackward0 node
     if requires_grad_1(self):
@@ -726,6 +774,8 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
         set_history(result, node)
     if has_tangent_1(self):
         tangents_var(result, self, dim, correction, keepdim)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -733,14 +783,30 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 # derivatives.yaml:991
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
-    return op_var(self, None, int(unbiased), False)
+    cdef int span = 0
+    if watching:
+        span = begin_op("var", (self, unbiased))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_var(self, None, int(unbiased), False)
+    if span:
+        end_op(span, result)
+    return result
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
 # derivatives.yaml:998
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
-    return op_var(self, dim, int(unbiased), keepdim)
+    cdef int span = 0
+    if watching:
+        span = begin_op("var", (self, dim, unbiased, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_var(self, dim, int(unbiased), keepdim)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_var(object self, object dim, object correction, object keepdim):
     self = check_tensor(self, "var", "input", 1)
@@ -881,6 +947,11 @@ cdef int tangents_std(TensorBase result, TensorBase self, object dim, object cor
     return 0
 
 cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("std", (self, dim, correction, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
     cdef StdBackward0 node
     if requires_grad_1(self):
@@ -895,6 +966,8 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_std(result, self, dim, correction, keepdim)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -902,14 +975,30 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 # derivatives.yaml:1018
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
-    return op_std(self, None, int(unbiased), False)
+    cdef int span = 0
+    if watching:
+        span = begin_op("std", (self, unbiased))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_std(self, None, int(unbiased), False)
+    if span:
+        end_op(span, result)
+    return result
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
 # derivatives.yaml:1025
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
-    return op_std(self, dim, int(unbiased), keepdim)
+    cdef int span = 0
+    if watching:
+        span = begin_op("std", (self, dim, unbiased, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_std(self, dim, int(unbiased), keepdim)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_std(object self, object dim, object correction, object keepdim):
     self = check_tensor(self, "std", "input", 1)
@@ -1025,6 +1114,11 @@ cdef int tangents_cumsum(TensorBase result, TensorBase self, object dim, object 
     return 0
 
 cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_op("cumsum", (self, dim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.cumsum_of(array_of(self), dim, dtype))
     cdef CumsumBackward0 node
     if requires_grad_1(self):
@@ -1035,13 +1129,23 @@ cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_cumsum(result, self, dim, dtype)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     check_inplace("cumsum_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("cumsum_", (self, dim, dtype))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("cumsum_", self, op_cumsum(self, dim, dtype))
+        copy_into("cumsum_", self, op_cumsum(self, dim, dtype))
+        if span:
+            end_op(span, self)
+        return self
     cdef CumsumBackward0 node = None
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
@@ -1050,6 +1154,8 @@ cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
         set_value(node, 0, dim)
     write_inplace("cumsum_", self, reductions.cumsum_of(array_of(self), dim, dtype))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_cumsum(object self, object dim, object dtype):
@@ -1136,6 +1242,11 @@ cdef int tangents_sum_to(TensorBase result, TensorBase self, object size) except
     return 0
 
 cdef TensorBase op_sum_to(TensorBase self, object size):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sum_to", (self, size))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(reductions.sum_to_of(array_of(self), size))
     cdef SumToBackward0 node
     if requires_grad_1(self):
@@ -1146,6 +1257,8 @@ cdef TensorBase op_sum_to(TensorBase self, object size):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sum_to(result, self, size)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_sum_to(object self, object size):
@@ -1216,6 +1329,11 @@ cdef int tangents_restore_dims(TensorBase result, TensorBase self, object ndim, 
     return 0
 
 cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("restore_dims", (self, ndim, dim, keepdim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
     cdef RestoreDimsBackward0 node
     if requires_grad_1(self):
@@ -1226,6 +1344,8 @@ cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint k
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_restore_dims(result, self, ndim, dim, keepdim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_restore_dims(object self, object ndim, object dim, object keepdim):

@@ -72,6 +72,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -149,6 +150,11 @@ cdef int tangents_reshape(TensorBase result, TensorBase self, object shape) exce
     return 0
 
 cdef TensorBase op_reshape(TensorBase self, object shape):
+    cdef int span = 0
+    if watching:
+        span = begin_op("reshape", (self, shape))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
     cdef ReshapeBackward0 node
     if requires_grad_1(self):
@@ -159,6 +165,8 @@ cdef TensorBase op_reshape(TensorBase self, object shape):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_reshape(result, self, shape)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_reshape(object self, object shape):
@@ -230,6 +238,11 @@ cdef int tangents_view(TensorBase result, TensorBase self, object size) except -
     return 0
 
 cdef TensorBase op_view(TensorBase self, object size):
+    cdef int span = 0
+    if watching:
+        span = begin_op("view", (self, size))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
     cdef ViewBackward0 node
     if requires_grad_1(self):
@@ -240,6 +253,8 @@ cdef TensorBase op_view(TensorBase self, object size):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_view(result, self, size)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_view(object self, object size):
@@ -252,7 +267,15 @@ cdef object call_view(object self, object size):
 # derivatives.yaml:1286
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
-    return op_view(self, shape_of(other))
+    cdef int span = 0
+    if watching:
+        span = begin_op("view_as", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_view(self, shape_of(other))
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_view_as(object self, object other):
     self = check_tensor(self, "view_as", "input", 1)
@@ -264,7 +287,15 @@ cdef object call_view_as(object self, object other):
 # derivatives.yaml:1296
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
-    return op_reshape(self, shape_of(other))
+    cdef int span = 0
+    if watching:
+        span = begin_op("reshape_as", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_reshape(self, shape_of(other))
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_reshape_as(object self, object other):
     self = check_tensor(self, "reshape_as", "input", 1)
@@ -276,7 +307,15 @@ cdef object call_reshape_as(object self, object other):
 # derivatives.yaml:1305
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
-    return flattened(self, start_dim, end_dim)
+    cdef int span = 0
+    if watching:
+        span = begin_op("flatten", (self, start_dim, end_dim))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = flattened(self, start_dim, end_dim)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_flatten(object self, object start_dim, object end_dim):
     self = check_tensor(self, "flatten", "input", 1)
@@ -349,6 +388,11 @@ cdef int tangents_transpose(TensorBase result, TensorBase self, object dim0, obj
     return 0
 
 cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
+    cdef int span = 0
+    if watching:
+        span = begin_op("transpose", (self, dim0, dim1))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
     cdef TransposeBackward0 node
     if requires_grad_1(self):
@@ -360,6 +404,8 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_transpose(result, self, dim0, dim1)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_transpose(object self, object dim0, object dim1):
@@ -437,6 +483,11 @@ cdef int tangents_permute(TensorBase result, TensorBase self, object dims) excep
     return 0
 
 cdef TensorBase op_permute(TensorBase self, object dims):
+    cdef int span = 0
+    if watching:
+        span = begin_op("permute", (self, dims))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
     cdef PermuteBackward0 node
     if requires_grad_1(self):
@@ -447,6 +498,8 @@ cdef TensorBase op_permute(TensorBase self, object dims):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_permute(result, self, dims)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_permute(object self, object dims):
@@ -514,6 +567,11 @@ cdef int tangents_t(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_t(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("t", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
     cdef TBackward0 node
     if requires_grad_1(self):
@@ -523,6 +581,8 @@ cdef TensorBase op_t(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_t(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_t(object self):
@@ -586,6 +646,11 @@ cdef int tangents_T(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_T(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("T", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
     cdef TBackward1 node
     if requires_grad_1(self):
@@ -595,6 +660,8 @@ cdef TensorBase op_T(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_T(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_T(object self):
@@ -630,6 +697,11 @@ cdef int tangents_mT(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_mT(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("mT", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
     cdef MTBackward0 node
     if requires_grad_1(self):
@@ -639,6 +711,8 @@ cdef TensorBase op_mT(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_mT(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_mT(object self):
@@ -680,6 +754,11 @@ cdef int tangents_squeeze(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_squeeze(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("squeeze", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
     cdef SqueezeBackward0 node
     if requires_grad_1(self):
@@ -690,6 +769,8 @@ cdef TensorBase op_squeeze(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_squeeze(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -727,6 +808,11 @@ cdef int tangents_squeeze_dim(TensorBase result, TensorBase self, object dim) ex
     return 0
 
 cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("squeeze", (self, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
     cdef SqueezeBackward1 node
     if requires_grad_1(self):
@@ -737,6 +823,8 @@ cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_squeeze_dim(result, self, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_squeeze(object self):
@@ -822,6 +910,11 @@ cdef int tangents_unsqueeze(TensorBase result, TensorBase self, object dim) exce
     return 0
 
 cdef TensorBase op_unsqueeze(TensorBase self, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("unsqueeze", (self, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
     cdef UnsqueezeBackward0 node
     if requires_grad_1(self):
@@ -832,6 +925,8 @@ cdef TensorBase op_unsqueeze(TensorBase self, object dim):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_unsqueeze(result, self, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_unsqueeze(object self, object dim):
@@ -902,6 +997,11 @@ cdef int tangents_expand(TensorBase result, TensorBase self, object size) except
     return 0
 
 cdef TensorBase op_expand(TensorBase self, object size):
+    cdef int span = 0
+    if watching:
+        span = begin_op("expand", (self, size))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
     cdef ExpandBackward0 node
     if requires_grad_1(self):
@@ -911,6 +1011,8 @@ cdef TensorBase op_expand(TensorBase self, object size):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_expand(result, self, size)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_expand(object self, object size):
@@ -923,7 +1025,15 @@ cdef object call_expand(object self, object size):
 # derivatives.yaml:1402
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
-    return op_expand(self, size)
+    cdef int span = 0
+    if watching:
+        span = begin_op("broadcast_to", (self, size))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_expand(self, size)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_broadcast_to(object self, object size):
     self = check_tensor(self, "broadcast_to", "input", 1)
@@ -957,7 +1067,15 @@ def broadcast_to(input, size):
 # derivatives.yaml:1409
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
-    return op_expand(self, shape_of(other))
+    cdef int span = 0
+    if watching:
+        span = begin_op("expand_as", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_expand(self, shape_of(other))
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_expand_as(object self, object other):
     self = check_tensor(self, "expand_as", "input", 1)
@@ -969,7 +1087,15 @@ cdef object call_expand_as(object self, object other):
 # derivatives.yaml:1418
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
-    return op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
+    cdef int span = 0
+    if watching:
+        span = begin_op("as_strided", (self, size, stride, storage_offset))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_as_strided(object self, object size, object stride, object storage_offset):
     self = check_tensor(self, "as_strided", "input", 1)
@@ -1037,6 +1163,11 @@ cdef int tangents_strided_view(TensorBase result, TensorBase self, object geomet
     return 0
 
 cdef TensorBase op_strided_view(TensorBase self, object geometry):
+    cdef int span = 0
+    if watching:
+        span = begin_op("strided_view", (self, geometry))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), geometry))
     cdef StridedViewBackward0 node
     if requires_grad_1(self):
@@ -1047,6 +1178,8 @@ cdef TensorBase op_strided_view(TensorBase self, object geometry):
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_strided_view(result, self, geometry)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_strided_view(object self, object geometry):
@@ -1122,6 +1255,11 @@ cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
     return 0
 
 cdef TensorBase op_cat(list tensors, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("cat", (tensors, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef CatBackward0 node
     if requires_grad_list(tensors):
@@ -1133,6 +1271,8 @@ cdef TensorBase op_cat(list tensors, object dim):
         set_history(result, node)
     if has_tangent_list(tensors):
         tangents_cat(result, tensors, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_cat(object tensors, object dim):
@@ -1214,6 +1354,11 @@ cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
     return 0
 
 cdef TensorBase op_stack(list tensors, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("stack", (tensors, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef StackBackward0 node
     if requires_grad_list(tensors):
@@ -1224,6 +1369,8 @@ cdef TensorBase op_stack(list tensors, object dim):
         set_history(result, node)
     if has_tangent_list(tensors):
         tangents_stack(result, tensors, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_stack(object tensors, object dim):
@@ -1317,6 +1464,11 @@ cdef int tangents_split(list result, TensorBase self, object split_size, object 
     return 0
 
 cdef list op_split(TensorBase self, object split_size, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("split", (self, split_size, dim))
+        if span < 0:
+            return <list>given_result()
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward0 node
     if requires_grad_1(self):
@@ -1328,6 +1480,8 @@ cdef list op_split(TensorBase self, object split_size, object dim):
         set_value(node, 2, split_size)
         set_value(node, 3, dim)
         set_history_list(result, node)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -1381,6 +1535,11 @@ cdef int tangents_split_sizes(list result, TensorBase self, object split_size, o
     return 0
 
 cdef list op_split_sizes(TensorBase self, object split_size, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("split", (self, split_size, dim))
+        if span < 0:
+            return <list>given_result()
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward1 node
     if requires_grad_1(self):
@@ -1392,6 +1551,8 @@ cdef list op_split_sizes(TensorBase self, object split_size, object dim):
         set_value(node, 2, split_size)
         set_value(node, 3, dim)
         set_history_list(result, node)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_split(object self, object split_size, object dim):
@@ -1458,7 +1619,15 @@ def split(*args, **kwargs):
 # derivatives.yaml:1478
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
-    return op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
+    cdef int span = 0
+    if watching:
+        span = begin_op("chunk", (self, chunks, dim))
+        if span < 0:
+            return <list>given_result()
+    cdef list result = op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
+    if span:
+        end_op(span, result)
+    return result
 
 cdef object call_chunk(object self, object chunks, object dim):
     self = check_tensor(self, "chunk", "input", 1)
@@ -1539,6 +1708,11 @@ cdef int tangents_unbind(list result, TensorBase self, object dim) except -1:
     return 0
 
 cdef list op_unbind(TensorBase self, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("unbind", (self, dim))
+        if span < 0:
+            return <list>given_result()
     cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
     cdef UnbindBackward0 node
     if requires_grad_1(self):
@@ -1549,6 +1723,8 @@ cdef list op_unbind(TensorBase self, object dim):
         set_value(node, 1, dtype_of(self))
         set_value(node, 2, dim)
         set_history_list(result, node)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_unbind(object self, object dim):
@@ -1624,6 +1800,11 @@ cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -
     return 0
 
 cdef TensorBase op_flip(TensorBase self, object dims):
+    cdef int span = 0
+    if watching:
+        span = begin_op("flip", (self, dims))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(joining.flip_of(array_of(self), dims))
     cdef FlipBackward0 node
     if requires_grad_1(self):
@@ -1634,6 +1815,8 @@ cdef TensorBase op_flip(TensorBase self, object dims):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_flip(result, self, dims)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_flip(object self, object dims):

@@ -78,6 +78,7 @@ from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
 from gradsmith.runtime.tangent cimport (
@@ -160,6 +161,11 @@ cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_sin(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sin", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(SIN, self.array))
     cdef SinBackward0 node
     if requires_grad_1(self):
@@ -170,13 +176,23 @@ cdef TensorBase op_sin(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sin(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sin(TensorBase self):
     check_inplace("sin_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sin_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("sin_", self, op_sin(original_of(self)))
+        copy_into("sin_", self, op_sin(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef SinBackward0 node = None
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
@@ -185,6 +201,8 @@ cdef TensorBase inplace_sin(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(SIN, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_sin(object self):
@@ -261,6 +279,11 @@ cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_cos(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("cos", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(COS, self.array))
     cdef CosBackward0 node
     if requires_grad_1(self):
@@ -271,13 +294,23 @@ cdef TensorBase op_cos(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_cos(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_cos(TensorBase self):
     check_inplace("cos_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("cos_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("cos_", self, op_cos(original_of(self)))
+        copy_into("cos_", self, op_cos(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef CosBackward0 node = None
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
@@ -286,6 +319,8 @@ cdef TensorBase inplace_cos(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(COS, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_cos(object self):
@@ -362,6 +397,11 @@ cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_tan(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("tan", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(TAN, self.array))
     cdef TanBackward0 node
     if requires_grad_1(self):
@@ -372,14 +412,24 @@ cdef TensorBase op_tan(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_tan(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_tan(TensorBase self):
     check_inplace("tan_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("tan_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("tan_", self, op_tan(self))
+        copy_into("tan_", self, op_tan(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef TanBackward0 node = None
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
@@ -389,6 +439,8 @@ cdef TensorBase inplace_tan(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_tan(object self):
@@ -465,6 +517,11 @@ cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_sinh(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("sinh", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(SINH, self.array))
     cdef SinhBackward0 node
     if requires_grad_1(self):
@@ -475,13 +532,23 @@ cdef TensorBase op_sinh(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sinh(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_sinh(TensorBase self):
     check_inplace("sinh_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("sinh_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("sinh_", self, op_sinh(original_of(self)))
+        copy_into("sinh_", self, op_sinh(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef SinhBackward0 node = None
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
@@ -490,6 +557,8 @@ cdef TensorBase inplace_sinh(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(SINH, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_sinh(object self):
@@ -566,6 +635,11 @@ cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_cosh(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("cosh", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(COSH, self.array))
     cdef CoshBackward0 node
     if requires_grad_1(self):
@@ -576,13 +650,23 @@ cdef TensorBase op_cosh(TensorBase self):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_cosh(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_cosh(TensorBase self):
     check_inplace("cosh_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("cosh_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        return copy_into("cosh_", self, op_cosh(original_of(self)))
+        copy_into("cosh_", self, op_cosh(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
     cdef CoshBackward0 node = None
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
@@ -591,6 +675,8 @@ cdef TensorBase inplace_cosh(TensorBase self):
         save_input(node, 0, original_of(self))
     unary_into(COSH, self.array, self.array)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_cosh(object self):
@@ -667,6 +753,11 @@ cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_tanh(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("tanh", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
@@ -677,14 +768,24 @@ cdef TensorBase op_tanh(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_tanh(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("tanh_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("tanh_", self, op_tanh(self))
+        copy_into("tanh_", self, op_tanh(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef TanhBackward0 node = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
@@ -694,6 +795,8 @@ cdef TensorBase inplace_tanh(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_tanh(object self):

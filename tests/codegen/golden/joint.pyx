@@ -46,6 +46,11 @@ cdef int tangents_blend(TensorBase result, TensorBase self, TensorBase weight, T
 
 cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, object beta):
     check_no_gradient(anchor, "blend", "anchor")
+    cdef int span = 0
+    if watching:
+        span = begin_op("blend", (self, weight, anchor, beta))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(array_of(self) * array_of(weight) + beta * array_of(anchor))
     cdef BlendBackward0 node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):
@@ -60,6 +65,8 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
         set_history(result, node)
     if has_tangent_2(self, weight):
         tangents_blend(result, self, weight, anchor, beta)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_blend(object self, object weight, object anchor, object beta):

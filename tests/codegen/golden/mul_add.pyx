@@ -59,6 +59,11 @@ cdef int tangents_addcmul_tensor(TensorBase result, TensorBase self, TensorBase 
     return 0
 
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
+    cdef int span = 0
+    if watching:
+        span = begin_op("addcmul", (self, tensor1, tensor2, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     cdef AddcmulBackward0 node
     if requires_grad_3(self, tensor1, tensor2):
@@ -76,13 +81,23 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
         set_history(result, node)
     if has_tangent_3(self, tensor1, tensor2):
         tangents_addcmul_tensor(result, self, tensor1, tensor2, value)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     check_inplace("addcmul_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("addcmul_", (self, tensor1, tensor2, value))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_3(self, tensor1, tensor2):
-        return copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value))
+        copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value))
+        if span:
+            end_op(span, self)
+        return self
     cdef AddcmulBackward0 node = None
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
@@ -98,6 +113,8 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
             set_value(node, 0, value)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class AddcmulScalarBackward0(Node):
@@ -146,6 +163,11 @@ cdef int tangents_addcmul_scalar(TensorBase result, TensorBase self, TensorBase 
     return 0
 
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
+    cdef int span = 0
+    if watching:
+        span = begin_op("addcmul", (self, tensor1, tensor2, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * tensor2)
     cdef AddcmulScalarBackward0 node
     if requires_grad_2(self, tensor1):
@@ -159,13 +181,23 @@ cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object te
         set_history(result, node)
     if has_tangent_2(self, tensor1):
         tangents_addcmul_scalar(result, self, tensor1, tensor2, value)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     check_inplace("addcmul_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("addcmul_", (self, tensor1, tensor2, value))
+        if span < 0:
+            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, tensor1):
-        return copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value))
+        copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value))
+        if span:
+            end_op(span, self)
+        return self
     cdef AddcmulScalarBackward0 node = None
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
@@ -177,6 +209,8 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
             set_value(node, 1, value)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * tensor2)
     finish_inplace(self, node)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_addcmul(object self, object tensor1, object tensor2, object value):

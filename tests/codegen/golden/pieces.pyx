@@ -32,6 +32,11 @@ cdef int tangents_pieces(list result, TensorBase self, object dim) except -1:
     return 0
 
 cdef list op_pieces(TensorBase self, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("pieces", (self, dim))
+        if span < 0:
+            return <list>given_result()
     cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
     cdef PiecesBackward0 node
     if requires_grad_1(self):
@@ -40,6 +45,8 @@ cdef list op_pieces(TensorBase self, object dim):
         collect_edge(node, 0, self)
         set_value(node, 0, dim)
         set_history_list(result, node)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_pieces(object self, object dim):
@@ -119,6 +126,11 @@ cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
     return 0
 
 cdef TensorBase op_join(list tensors, object dim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("join", (tensors, dim))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(np.concatenate(arrays_of(tensors), dim))
     cdef JoinBackward0 node
     if requires_grad_list(tensors):
@@ -130,6 +142,8 @@ cdef TensorBase op_join(list tensors, object dim):
         set_history(result, node)
     if has_tangent_list(tensors):
         tangents_join(result, tensors, dim)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_join(object tensors, object dim):

@@ -36,6 +36,11 @@ cdef int tangents_put__tensor(TensorBase result, TensorBase self, TensorBase val
 
 cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     check_inplace("put_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("put_", (self, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PutBackward0 node = None
     if requires_grad_2(self, value):
         node = PutBackward0.__new__(PutBackward0)
@@ -46,6 +51,8 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     finish_inplace(self, node)
     if has_tangent_2(self, value):
         tangents_put__tensor(self, self, value)
+    if span:
+        end_op(span, self)
     return self
 
 cdef class PutScalarBackward0(Node):
@@ -78,6 +85,11 @@ cdef int tangents_put__scalar(TensorBase result, TensorBase self, object value) 
 
 cdef TensorBase op_put__scalar(TensorBase self, object value):
     check_inplace("put_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("put_", (self, value))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PutScalarBackward0 node = None
     if requires_grad_1(self):
         node = PutScalarBackward0.__new__(PutScalarBackward0)
@@ -87,6 +99,8 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
     finish_inplace(self, node)
     if has_tangent_1(self):
         tangents_put__scalar(self, self, value)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_put_(object self, object value):

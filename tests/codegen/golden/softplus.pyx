@@ -54,6 +54,11 @@ cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
+    cdef int span = 0
+    if watching:
+        span = begin_op("softplus", (self, beta, threshold))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
@@ -70,6 +75,8 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         set_history(result, node)
     if has_tangent_1(self):
         tangents_softplus(result, self, beta, threshold)
+    if span:
+        end_op(span, result)
     return result
 
 cdef object call_softplus(object self, object beta, object threshold):

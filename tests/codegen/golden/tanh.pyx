@@ -33,6 +33,11 @@ cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_tanh(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("tanh", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
@@ -43,14 +48,24 @@ cdef TensorBase op_tanh(TensorBase self):
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_tanh(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("tanh_", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
-        return copy_into("tanh_", self, op_tanh(self))
+        copy_into("tanh_", self, op_tanh(self))
+        if span:
+            end_op(span, self)
+        return self
     cdef TanhBackward0 node = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
@@ -60,6 +75,8 @@ cdef TensorBase inplace_tanh(TensorBase self):
     finish_inplace(self, node)
     if node is not None:
         save_output(node, 0, self)
+    if span:
+        end_op(span, self)
     return self
 
 cdef object call_tanh(object self):

@@ -40,6 +40,11 @@ cdef int tangents_top(TensorBase result, TensorBase self) except -1:
     return 0
 
 cdef TensorBase op_top(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("top", (self,))
+        if span < 0:
+            return <TensorBase>given_result()
     cdef TensorBase result = wrap(np.max(array_of(self)))
     cdef TopBackward0 node
     if requires_grad_1(self):
@@ -51,6 +56,8 @@ cdef TensorBase op_top(TensorBase self):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_top(result, self)
+    if span:
+        end_op(span, result)
     return result
 
 
@@ -97,6 +104,11 @@ cdef int tangents_top_dim(TensorBase values, TensorBase indices, TensorBase self
     return 0
 
 cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
+    cdef int span = 0
+    if watching:
+        span = begin_op("top", (self, dim, keepdim))
+        if span < 0:
+            return <tuple>given_result()
     cdef TensorBase values, indices
     values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
     values = wrap(values_array)
@@ -111,13 +123,23 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
         save_output(node, 0, indices)
     if has_tangent_1(self):
         tangents_top_dim(values, indices, self, dim, keepdim)
+    if span:
+        end_op(span, (values, indices))
     return (values, indices)
 
 
 # ---- top.other(Tensor self, Tensor other) -> Tensor
 
 cdef TensorBase op_top_other(TensorBase self, TensorBase other):
-    return op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
+    cdef int span = 0
+    if watching:
+        span = begin_op("top", (self, other))
+        if span < 0:
+            return <TensorBase>given_result()
+    cdef TensorBase result = op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
+    if span:
+        end_op(span, result)
+    return result
 
 TopDimResult = return_type("top", "TopDimResult", ("values", "indices"), __name__)
 

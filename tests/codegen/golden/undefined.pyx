@@ -41,6 +41,11 @@ cdef int tangents_extent(TensorBase low, TensorBase high, TensorBase self, list 
     return 0
 
 cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
+    cdef int span = 0
+    if watching:
+        span = begin_op("extent", (self, parts, pair, scales))
+        if span < 0:
+            return <tuple>given_result()
     cdef TensorBase low, high
     low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
     low = wrap(low_array)
@@ -56,6 +61,8 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
         set_history_list([low, high], node)
     if has_tangent_1(self) or has_tangent_list(parts):
         tangents_extent(low, high, self, parts, pair, scales)
+    if span:
+        end_op(span, (low, high))
     return (low, high)
 
 ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)

@@ -1,0 +1,25 @@
+# Observers that are installed, over all threads. While there is none, an op asks this number and nothing else.
+cdef int watching
+
+
+cdef class Observer:
+    cdef readonly Observer outer        # the one that was installed in this thread before
+    cdef list places                    # of each op and node that runs, innermost last
+
+    cdef object begin_op(self, str name, tuple operands)    # a result in the place of the op's, or None
+    cdef int end_op(self, object result) except -1
+    cdef int begin_node(self, object node) except -1
+    cdef int end_node(self, object node) except -1
+    cdef int fail(self) except -1                           # the innermost op or node has raised
+
+
+# What an op does when it is watched: `begin_op` gives its depth among the ops and nodes that run, for `end_op`; or -1
+# when an observer has its result: then the op returns `given_result()` and does not run.
+cdef int begin_op(str name, tuple operands) except? 0
+cdef object given_result()
+cdef int end_op(int depth, object result) except -1
+cdef int begin_node(object node) except? 0
+cdef int end_node(int depth, object node) except -1
+
+cdef Observer current_observer()                    # of this thread; None
+cdef Observer swap_observer(Observer observer)      # for a thread that works for another; gives the one before
