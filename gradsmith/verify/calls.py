@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import gradsmith as gs
@@ -29,9 +30,11 @@ def call_function(row: OpRow, values: Values, name: str | None = None, module: M
 
 
 def function_of(row: OpRow, name: str | None = None, module: ModuleType = gs) -> Any:
-    """The package exports it, or only its own modules know it."""
-    hidden = "internal" in row.forms and module is gs
-    return getattr(gs.generated if hidden else module, name or row.base)
+    """The package exports it, or only the module of its family knows it."""
+    if "internal" in row.forms:
+        package = gs.generated if module is gs else module
+        module = importlib.import_module(f"{package.__name__}.{row.family}")
+    return getattr(module, name or row.base)
 
 
 def call_method(row: OpRow, values: Values, name: str | None = None, **more: Any) -> Any:

@@ -14,7 +14,7 @@ import gradsmith as gs
 
 from .checks import constants, elementwise, forms, forward, layouts, points, resized, reverse, saved, second, value
 from .proof import Failure, Proof
-from .samples import key_of
+from .samples import key_of, not_implemented
 from .subject import Subject
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ def prove(row: OpRow, module: ModuleType = gs) -> Proof:
     """Try everything that the entry claims, and everything that it does not claim but has to hold."""
     start = time.perf_counter()
     proof, subject = Proof(key_of(row), row.line), Subject(row, module)
+    proof.not_run.update({f"gradient of {name!r}": formula for name, formula in not_implemented(row).items()})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.filterwarnings("ignore", message="Casting complex values to real")
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is NaN, and nothing to warn of
         for check in CHECKS:
             before = len(proof.failures)
             try:

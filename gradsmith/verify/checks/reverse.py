@@ -83,7 +83,7 @@ def check_some_inputs(setting: Setting, weights: list[Array], gradients: list[Ar
     for count in range(1, len(setting.places)):
         for places in combinations(setting.places, count):
             for place, found in zip(places, setting.gradients(weights, places)):
-                name = f"{name_of(place)} when only {len(places)} inputs require it"
+                name = f"{name_of(place)} when {len(places)} of {len(setting.places)} inputs require it"
                 proof.compare("reverse", name, setting.label, found, every[place], 0)
 
 

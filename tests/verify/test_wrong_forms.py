@@ -1,0 +1,92 @@
+"""An op that is wrong in one form or one use only, which no entry can say: it is exchanged for a function that is."""
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.generated.op_table import OPS
+from gradsmith.verify import prove
+
+
+class Exchanged:
+    """gradsmith with another function in place of one op."""
+
+    def __init__(self, name, function):
+        self.name, self.function = name, function
+
+    def __getattr__(self, name):
+        return self.function if name == self.name else getattr(gs, name)
+
+
+def row_of(base):
+    return next(row for row in OPS if row.base == base)
+
+
+def subjects(row, function):
+    return {failure.subject for failure in prove(row, Exchanged(row.base, function)).failures}
+
+
+def test_wrong_out():
+    def tanh(x, out=None):
+        return gs.tanh(x) if out is None else gs.tanh(x * 1.001, out=out)
+
+    assert subjects(row_of("tanh"), tanh) == {"value written into out="}
+
+
+def test_out_that_is_another_tensor():
+    def tanh(x, out=None):
+        return gs.tanh(x) if out is None else gs.tanh(x, out=out).view(out.shape)
+
+    assert subjects(row_of("tanh"), tanh) == {"the form with out="}
+
+
+def test_out_that_takes_what_requires_grad():
+    def tanh(x, out=None):
+        return gs.tanh(x) if out is None else gs.tanh(x.detach(), out=out)
+
+    assert subjects(row_of("tanh"), tanh) == {"out= beside an input that requires grad"}
+
+
+def test_wrong_plain_form_disagrees_with_the_one_in_place():
+    assert "value in place" in subjects(row_of("tanh"), lambda x, out=None: gs.tanh(x * 1.001))
+
+
+def test_wrong_in_large_arrays():
+    def sin(x, out=None):
+        result = gs.sin(x) if out is None else gs.sin(x, out=out)
+        return gs.where(gs.arange(x.numel()) < 50_000, result, result * 1.01) if x.numel() > 50_000 else result
+
+    assert subjects(row_of("sin"), sin) == {"value or gradient"}
+
+
+def test_op_that_raises():
+    def sin(x, out=None):
+        raise TypeError("no")
+
+    assert any("raised TypeError: no" in f.problem for f in prove(row_of("sin"), Exchanged("sin", sin)).failures)
+
+
+def test_op_that_is_wrong_when_only_some_inputs_want_a_gradient():
+    def mul(x, other, out=None):
+        if isinstance(other, gs.Tensor) and not other.requires_grad and x.requires_grad:
+            return gs.mul(x, other * 1.001)
+        return gs.mul(x, other) if out is None else gs.mul(x, other, out=out)
+
+    assert "gradient of 'self' when 1 of 2 inputs require it" in subjects(row_of("mul"), mul)
+
+
+def test_op_that_takes_an_unused_result_for_something_else_than_zero():
+    def unbind(x, dim=0):
+        used = []
+        whole = x * 1
+        parts = gs.unbind(whole, dim)
+        if whole.requires_grad:
+            for part in parts:
+                part.register_hook(used.append)
+            whole.register_hook(lambda gradient: gradient if len(used) == len(parts) else gradient * 1.01)
+        return parts
+
+    assert "derivative 0 when only the results [0] are used" in subjects(row_of("unbind"), unbind)
+
+
+def test_op_that_gives_nan():
+    assert subjects(row_of("sin"), lambda x, out=None: gs.sin(x) * np.nan)
