@@ -1,4 +1,8 @@
-"""``python -m codegen``: the table in, generated/ out."""
+"""``python -m codegen``: the table in, generated/ out.
+
+python -m codegen                                            gradsmith's own table
+python -m gradsmith.codegen my_ops.yaml --package my_ops     another one, compiled as a package of its own
+"""
 
 from __future__ import annotations
 
@@ -12,28 +16,48 @@ from .render import render_all
 from .write import differences, write
 
 ROOT = Path(__file__).resolve().parent.parent
+OWN_TABLE = ROOT / "derivatives.yaml"
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
+    if options.package:
+        return _build_package(options)
     try:
         table = load_table(options.table)
     except SpecErrors as errors:
-        print(errors, file=sys.stderr)
-        count = len(errors.errors)
-        mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
-        print(f"{mistakes} in {options.table.name}; nothing was written.", file=sys.stderr)
+        print(errors, errors.summary(options.table.name), sep="\n", file=sys.stderr)
         return 1
     files = render_all(table, _compiled_functions())
-    return _check(options.output, files) if options.check else _write(options.output, files)
+    folder = options.output or ROOT / "generated"
+    return _check(folder, files) if options.check else _write(folder, files)
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m codegen", description="Generate the ops of the table.")
-    parser.add_argument("--table", type=Path, default=ROOT / "derivatives.yaml", help="the table of ops")
-    parser.add_argument("--output", type=Path, default=ROOT / "generated", help="folder of the generated files")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
-    return parser.parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog="python -m gradsmith.codegen",
+        description="Generate the ops of gradsmith's table, or build the package of another table.",
+    )
+    add = parser.add_argument
+    add("table", type=Path, nargs="?", default=OWN_TABLE, help="the table of ops (default: gradsmith's own)")
+    add("--output", type=Path, help="folder of the generated files, or of the package (default: the current one)")
+    add("--check", action="store_true", help="write nothing; fail when a file is not up to date")
+    outside = parser.add_argument_group("for a table of one's own")
+    outside.add_argument("--package", metavar="NAME", default="", help="generate and compile this package")
+    outside.add_argument("--functions", type=Path, metavar="FILE", help="Python file that array(...) may call")
+    outside.add_argument("--methods", action="store_true", help="importing the package makes its ops methods of Tensor")
+    options = parser.parse_args(arguments)
+    if not options.package and (options.functions or options.methods):
+        parser.error("--functions and --methods go with --package")
+    if options.package and options.table == OWN_TABLE:
+        parser.error("--package needs a table")
+    return options
+
+
+def _build_package(options: argparse.Namespace) -> int:
+    from gradsmith.outside.command import run  # needs the compiled package, which the rest here is there to make
+
+    return run(options)
 
 
 def _compiled_functions() -> frozenset[str]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .backward import BackwardBuilder
-from .callees import Callee, Callees, intrinsics
+from .callees import Callee, Callees
 from .checking import Context
 from .declare import Declaration, declare, faces
 from .errors import Collector
 from .forward import expect_forward
+from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
 from .model import Backward, Op, Table, Variant
 from .outputs import expect_condition
@@ -49,30 +51,68 @@ def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, st
         With every mistake of the table.
     """
     if isinstance(source, str):
-        return _build(source, file or "derivatives.yaml", functions or {})
+        return _build(source, Origin(file or "derivatives.yaml"), functions or {})
     if functions is None:
         functions = scan_functions(source.parent / "runtime" / "functions")
-    return _build(source.read_text(encoding="utf-8"), file or source.name, functions)
+    return _build(source.read_text(encoding="utf-8"), Origin(file or source.name), functions)
 
 
-def _build(text: str, file: str, functions: Mapping[str, str]) -> Table:
-    errors = Collector(file)
-    entries = read(text, errors)
-    declarations = [d for entry in entries if (d := declare(entry, errors)) is not None]
+def load_outside(text: str, file: str, package: str, library: Table, functions: Mapping[str, str]) -> Table:
+    """Read, check and build a table outside the tree, whose formulas may call the ops of the `library` as well.
+
+    Parameters
+    ----------
+    text, file : str
+        The table, and its path for messages.
+    package : str
+        Name of the package that its modules will be in.
+    library : Table
+        Gradsmith's own table.
+    functions : mapping
+        Array functions of the author: name -> module of the package.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    SpecErrors
+        With every mistake of the table.
+    """
+    return _build(text, Origin(file, package, library), functions)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table comes from; `package` and `library` are for one outside the tree."""
+
+    file: str
+    package: str = ""
+    library: Table | None = None
+
+
+def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
+    errors = Collector(origin.file)
+    entries = read(text, errors) if origin.library is None else read(text, errors, families=None)
+    declarations = [d for entry in entries if (d := declare(entry, errors, origin.package)) is not None]
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
-    context = _context(entries, declarations, functions, errors)
+    context = _context(entries, declarations, functions, origin.library, errors)
     numbers = _node_numbers(declarations)
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
     errors.raise_if_any()
-    return _table(file, [d.op(v) for d, v in zip(declarations, variants, strict=True)])
+    ops = [d.op(v) for d, v in zip(declarations, variants, strict=True)]
+    return _table(origin, ops, context.callees.holomorphic)
 
 
-def _table(file: str, ops: list[Op]) -> Table:
+def _table(origin: Origin, ops: list[Op], holomorphic: frozenset[str]) -> Table:
     by_base: dict[str, tuple[Op, ...]] = {}
     for op in ops:
         by_base[op.base] = (*by_base.get(op.base, ()), op)
-    return Table(file, tuple(ops), by_base, tuple(dict.fromkeys(op.family for op in ops)))
+    families = tuple(dict.fromkeys(op.family for op in ops))
+    table = Table(origin.file, tuple(ops), by_base, families, holomorphic=holomorphic)
+    return replace(table, package=origin.package, library=origin.library) if origin.library else table
 
 
 # ---- what only the whole table can tell
@@ -123,6 +163,7 @@ def _context(
     entries: tuple[RawEntry, ...],
     declarations: list[Declaration],
     functions: Mapping[str, str],
+    library: Table | None,
     errors: Collector,
 ) -> Context:
     declared = {declaration.entry.position for declaration in declarations}
@@ -130,15 +171,19 @@ def _context(
     callees = Callees(
         (callee for declaration in declarations for callee in _callees(declaration)),
         broken={e.base for e in broken} | {m.text for e in broken for _, m in e.operators},
-        holomorphic=holomorphic_ops(declarations),
+        holomorphic=holomorphic_ops(declarations, library),
+        library=library_callees(library) if library else None,
     )
-    return Context(callees, _multi_returns(declarations), functions, errors)
+    returns = _multi_returns(declarations)
+    if library is None:
+        return Context(callees, returns, functions, errors)
+    return Context(callees, library_returns(library) | returns, functions, errors, "function that was given")
 
 
 def _callees(declaration: Declaration) -> list[Callee]:
     loops = _loops(declaration)
     return [
-        Callee(signature, c_entry, declaration.entry.family, loops, declaration.operators)
+        Callee(signature, c_entry, declaration.module, loops, declaration.operators)
         for (signature, _), c_entry in zip(declaration.expanded, declaration.c_entries, strict=True)
     ]
 
@@ -146,7 +191,7 @@ def _callees(declaration: Declaration) -> list[Callee]:
 def _loops(declaration: Declaration) -> bool:
     """Can the op stand in a C loop: what its own entry says, or what the emitter knows."""
     forward = declaration.forward
-    if forward is None or declaration.base in intrinsics():
+    if forward is None or declaration.is_intrinsic:
         return True
     if forward.kind == "ufunc":
         return forward.text.strip() in LOOP_UFUNCS

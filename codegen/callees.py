@@ -24,7 +24,7 @@ class Callee:
 
     signature: Signature
     c_entry: str
-    family: str
+    family: str  # of a table outside the tree, with its package: my_ops.waves
     loops: bool  # can stand inside a C loop
     operators: tuple[tuple[str, str], ...] = ()
 
@@ -36,45 +36,58 @@ class Callee:
 
 
 class Callees:
-    """All callees of a table."""
+    """All callees of a table. Behind its own stand those of the library, if it is a table outside the tree."""
 
     def __init__(
         self,
         ops: Iterable[Callee],
         broken: AbstractSet[str] = frozenset(),
-        holomorphic: AbstractSet[str] = frozenset(),
+        holomorphic: frozenset[str] = frozenset(),
+        library: Callees | None = None,
     ) -> None:
         # Names of ops and special methods whose entries are wrong: what they take is not known.
         self.broken = broken
+        self.library = library
         self.holomorphic = holomorphic  # bases of the ops that are, see linearity.py
         self._by_base: dict[str, list[Callee]] = {}
         self._by_operator: dict[str, list[Callee]] = {}
         self._by_entry: dict[str, Callee] = {}
-        for callee in (*ops, *helpers()):
+        for callee in (*ops, *(helpers() if library is None else ())):
             self._by_base.setdefault(callee.signature.base, []).append(callee)
             self._by_entry.setdefault(callee.c_entry, callee)
             for method, _ in callee.operators:
                 self._by_operator.setdefault(method, []).append(callee)
 
     def named(self, base: str) -> list[Callee]:
-        return self._by_base.get(base, [])
+        return self._by_base.get(base, []) + self.of_library(base)
+
+    def of_library(self, base: str) -> list[Callee]:
+        return self.library.named(base) if self.library else []
 
     def of_operator(self, method: str) -> list[Callee]:
-        """Callees behind a special method such as ``__mul__``."""
-        return self._by_operator.get(method, [])
+        """Callees behind a special method such as ``__mul__``. No table outside the tree has any."""
+        return self.library.of_operator(method) if self.library else self._by_operator.get(method, [])
+
+    def behind_syntax(self, base: str) -> list[Callee]:
+        """Callees behind syntax that names an op without saying so: `where` behind ``a if test else b``."""
+        return self.of_library(base) or self.named(base)
 
     def loops(self, c_entry: str) -> bool:
+        if self.library and c_entry not in self._by_entry:
+            return self.library.loops(c_entry)
         return self._by_entry[c_entry].loops
 
-    def base_of(self, c_entry: str) -> str:
-        """The op or helper behind a C entry; an intrinsic of the loops has none."""
-        found = self._by_entry.get(c_entry)
-        return found.signature.base if found else ""
+    def is_holomorphic(self, c_entry: str) -> bool:
+        """Is the op or helper behind a C entry; an intrinsic of the loops has none."""
+        if self.library and c_entry not in self._by_entry:
+            return self.library.is_holomorphic(c_entry)
+        return c_entry in self._by_entry and self._by_entry[c_entry].signature.base in self.holomorphic
 
     def expect_unary(self, base: str) -> Callable[[Expr], Call] | None:
         """How to call an op of one tensor, if the table has it."""
         callee = next(
-            (c for c in self.named(base) if [str(a.type.plain) for a in c.signature.arguments] == ["Tensor"]), None
+            (c for c in self.behind_syntax(base) if [str(a.type.plain) for a in c.signature.arguments] == ["Tensor"]),
+            None,
         )
         if callee is None:
             return None
@@ -82,7 +95,7 @@ class Callees:
 
     @property
     def names(self) -> Iterable[str]:
-        return self._by_base
+        return [*self._by_base, *(self.library.names if self.library else ())]
 
 
 @cache
@@ -106,6 +119,20 @@ def intrinsics() -> dict[str, tuple[Callee, ...]]:
 
 def _signatures(lines: str) -> list[Signature]:
     return [Signature.parse(line) for line in lines.strip().splitlines()]
+
+
+# What the C entries of gradsmith's own ops begin with, and those of a table outside the tree. Both are seen together in
+# the modules of such a table, whose ops may bear names that gradsmith has too.
+TREE, OUTSIDE = "op_", "own_"
+
+
+def stem_of(c_entry: str) -> str:
+    """``mul_tensor`` of ``op_mul_tensor``."""
+    return c_entry.removeprefix(OUTSIDE if is_outside(c_entry) else TREE)
+
+
+def is_outside(c_entry: str) -> bool:
+    return c_entry.startswith(OUTSIDE)
 
 
 def entry_name(signature: Signature, *suffixes: str) -> str:

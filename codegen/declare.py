@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast, get_args
 
-from .callees import entry_name, expand, intrinsics
+from .callees import OUTSIDE, TREE, entry_name, expand, intrinsics
 from .errors import Collector, Position, Problem, did_you_mean, hint_from
 from .model import FORMS, ForwardKind, Op, Policy, Variant
 from .policy import PolicyReader
@@ -60,6 +60,7 @@ class Declaration:
     supports_complex: bool
     samples: tuple[dict[str, str], ...] = field(hash=False)
     policy: Policy
+    package: str = ""  # of a table outside the tree
 
     @property
     def base(self) -> str:
@@ -81,7 +82,17 @@ class Declaration:
     def is_elementwise(self) -> bool:
         """Do all tensors broadcast to the shape of the result, and is there nothing else to it."""
         kind = self.forward.kind if self.forward else ""
-        return kind in ("ufunc", "pointwise") or self.base in intrinsics()
+        return kind in ("ufunc", "pointwise") or self.is_intrinsic
+
+    @property
+    def is_intrinsic(self) -> bool:
+        """Does the emitter of loops know it by name."""
+        return self.base in intrinsics() and not self.package
+
+    @property
+    def module(self) -> str:
+        """What formulas that call the op keep of where it is."""
+        return f"{self.package}.{self.entry.family}" if self.package else self.entry.family
 
     @property
     def camel_case(self) -> str:
@@ -99,7 +110,8 @@ class Declaration:
 
     @property
     def c_entries(self) -> tuple[str, ...]:
-        return tuple(f"op_{entry_name(s, *kinds)}" for s, kinds in self.expanded)
+        prefix = OUTSIDE if self.package else TREE
+        return tuple(prefix + entry_name(s, *kinds) for s, kinds in self.expanded)
 
     def scalar_positions(self, index: int) -> tuple[str, ...]:
         """Union arguments that are numbers in this variant."""
@@ -130,7 +142,7 @@ class Declaration:
         )
 
 
-def declare(entry: RawEntry, errors: Collector) -> Declaration | None:
+def declare(entry: RawEntry, errors: Collector, package: str = "") -> Declaration | None:
     """Understand an entry as far as it can be without the others; None when its schema is wrong."""
     try:
         signature = Signature.parse(entry.name.text)
@@ -138,16 +150,17 @@ def declare(entry: RawEntry, errors: Collector) -> Declaration | None:
         position = entry.name.position_of(problem.offset)
         errors.add(position, entry.base, f"schema: {problem.problem}", problem.hint)
         return None
-    return _Declarer(entry, signature, errors).declaration()
+    return _Declarer(entry, signature, errors, package).declaration()
 
 
 class _Declarer:
     """Checks one entry key by key."""
 
-    def __init__(self, entry: RawEntry, signature: Signature, errors: Collector) -> None:
+    def __init__(self, entry: RawEntry, signature: Signature, errors: Collector, package: str) -> None:
         self.entry = entry
         self.signature = signature
         self.errors = errors
+        self.package = package
 
     def declaration(self) -> Declaration:
         formulas, non_differentiable = self.formulas()
@@ -171,6 +184,7 @@ class _Declarer:
             supports_complex=self.flag("complex", default=True),
             samples=self.samples(),
             policy=PolicyReader(self.entry, self.signature, self.errors).policy(),
+            package=self.package,
         )
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -420,7 +434,10 @@ class _Declarer:
         return "" if returned.is_tensor else f"the op returns {returned}"
 
     def verify_operator(self, kind: RawText, method: RawText) -> None:
-        if kind.text not in OPERATORS:
+        if self.package:
+            hint = "Give the op a method, or call it as a function."
+            self.error(kind.position, f"'{method.text}' belongs to gradsmith's own table", hint)
+        elif kind.text not in OPERATORS:
             hint = hint_from("Kinds", kind.text, OPERATORS)
             self.error(kind.position, f"unknown kind of operator '{kind.text}'", hint)
         elif method.text not in OPERATORS[kind.text]:

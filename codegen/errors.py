@@ -44,6 +44,12 @@ class SpecErrors(Exception):
     def __str__(self) -> str:
         return "\n".join(str(error) for error in self.errors)
 
+    def summary(self, file: str) -> str:
+        """The last line of a run that they have ended."""
+        count = len(self.errors)
+        mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
+        return f"{mistakes} in {file}; nothing was written."
+
 
 class Problem(Exception):
     """A mistake that does not know its file yet: what a parser of one text raises.

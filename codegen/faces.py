@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from .callees import stem_of
 from .docs import Doc, make_doc
 from .model import Op, Variant
 from .schema import Argument, Signature, Type
@@ -257,7 +258,7 @@ def _is_union(argument: Argument, form: _Form) -> bool:
 
 
 def _case(variant: Variant, unions: list[str], form: _Form) -> Case:
-    entry = variant.c_entry.replace("op_", "inplace_", 1) if form.inplace else variant.c_entry
+    entry = f"inplace_{stem_of(variant.c_entry)}" if form.inplace else variant.c_entry
     return Case(
         tensors=tuple(name for name in unions if name not in variant.scalar_positions),
         entry=entry,

@@ -8,7 +8,7 @@ from .entry_views import entry_view
 from .faces import make_face
 from .formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
-from .model import Op, Table, Variant
+from .model import Op, Table
 from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView, backward_table_name, forward_kernel_name
 
 
@@ -22,12 +22,16 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         name=family,
         ops=op_views,
         ufuncs=tuple(sorted({v.forward.ufunc.upper() for v in variants if v.forward.ufunc})),
+        functions_package=table.package if table.library else FUNCTIONS_PACKAGE,
         function_modules=tuple(sorted(modules - compiled_functions)),
         compiled_functions=tuple(sorted(modules & compiled_functions)),
         imports=tuple(_imports(family, ops, table)),
-        backward_tables=tuple(_backward_tables(variants, table)),
+        backward_tables=tuple(_backward_tables(ops, table)),
         forward_kernels=tuple(
-            ForwardKernel(forward_kernel_name(v), k) for v in variants if (k := forward_kernel(v, table))
+            ForwardKernel(forward_kernel_name(v), op.line, kernel)
+            for op in ops
+            for v in op.variants
+            if (kernel := forward_kernel(v, table))
         ),
         entries=tuple(entry for view in op_views for entry in view.entries),
         faces=tuple(view.face for view in op_views if view.face),
@@ -44,13 +48,14 @@ def _op_view(op: Op, table: Table) -> OpView:
     )
 
 
-def _backward_tables(variants: list[Variant], table: Table) -> Iterator[BackwardTable]:
-    for variant in variants:
-        kernels = backward_kernels(variant, table)
-        if kernels is not None:
-            names = tuple(kernel.name if kernel else "gs_pass" for kernel in kernels)
-            loops = tuple(kernel for kernel in kernels if kernel)
-            yield BackwardTable(backward_table_name(variant), names, loops)
+def _backward_tables(ops: tuple[Op, ...], table: Table) -> Iterator[BackwardTable]:
+    for op in ops:
+        for variant in op.variants:
+            kernels = backward_kernels(variant, table)
+            if kernels is not None:
+                names = tuple(kernel.name if kernel else "gs_pass" for kernel in kernels)
+                loops = tuple(kernel for kernel in kernels if kernel)
+                yield BackwardTable(backward_table_name(variant), op.line, names, loops)
 
 
 def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]:
@@ -59,12 +64,21 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
     for tree in _trees(ops):
         for module, name in _called(tree):
             found.setdefault(module, set()).add(name)
-    found.pop(family, None)
+    found.pop(f"{table.package}.{family}" if table.library else family, None)
     for module in sorted(found):
-        yield Import(_MODULES.get(module, f"generated.{module}"), tuple(sorted(found[module])))
+        yield Import(_module_path(module), tuple(sorted(found[module])))
 
 
-_MODULES = {"formulas": "runtime.formulas"}
+FUNCTIONS_PACKAGE = "gradsmith.runtime.functions"
+
+
+def _module_path(module: str) -> str:
+    """Where a family or the helpers are; a family outside the tree says it itself."""
+    if module == "formulas":
+        return "gradsmith.runtime.formulas"
+    return module if "." in module else f"gradsmith.generated.{module}"
+
+
 _NO_MODULES = frozenset({"", "builtins", "intrinsic"})
 
 

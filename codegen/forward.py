@@ -57,7 +57,7 @@ def _tree(raw: RawForward, declaration: Declaration, signature: Signature, conte
     scope = Scope(
         variables={a.name: Name(a.type.plain, a.name) for a in signature.arguments},
         elementwise=pointwise,
-        own_base=declaration.base if pointwise else "",
+        own_base=declaration.base if pointwise or context.callees.of_library(declaration.base) else "",
         multi_returns=context.multi_returns,
     )
     part = (raw.start, raw.text)
@@ -107,5 +107,5 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
 def _unknown_array_name(name: ast.Name, arguments: set[str], context: Context) -> Problem:
     near = did_you_mean(name.id, [*arguments, "np", *context.functions])
     hint = f"Arguments: {', '.join(sorted(arguments))}. {near}".rstrip()
-    problem = f"forward uses '{name.id}', which is no argument and no function of runtime/functions"
+    problem = f"forward uses '{name.id}', which is no argument and no {context.function_kind}"
     return Problem(problem, name.col_offset, hint)

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from .callees import is_outside
 from .formula import Call, Conditional, Expr, Gradient, Literal, Name, Operator
 from .model import Table
 
@@ -225,7 +226,7 @@ class Lowering:
         return build(*map(self.lower, operands))
 
     def _call(self, expr: Call) -> Term:
-        if expr.function in NAMED_TERMS:
+        if expr.function in NAMED_TERMS and not is_outside(expr.c_entry):
             return self._build(NAMED_TERMS[expr.function], expr.arguments)
         variant = self.table.variants.get(expr.c_entry)
         if variant is None:  # a helper of numbers: exp(beta)

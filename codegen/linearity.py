@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import TypeGuard
 
-from .callees import Callees
+from .callees import Callees, is_outside
 from .declare import Declaration
 from .formula import Call, Conditional, Expr, Literal, Operator
+from .model import Table
 from .substitute import rebuilt
 from .vocabulary import HOLOMORPHIC_UFUNCS
 
@@ -17,10 +19,10 @@ _ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "neg"})
 _TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "&", "|", "~", "and", "or", "not", "is"})
 
 
-def holomorphic_ops(declarations: Iterable[Declaration]) -> frozenset[str]:
+def holomorphic_ops(declarations: Iterable[Declaration], library: Table | None = None) -> frozenset[str]:
     """Bases of the ops that are differentiable in the complex plane, with real values on the real line."""
     pending = {d.base: d for d in declarations if d.forward is not None}
-    found: set[str] = set(_TRANSPARENT)
+    found = set(library.holomorphic - pending.keys() if library else _TRANSPARENT)
     while True:
         new = {base for base, d in pending.items() if base not in found and _is_holomorphic_op(d, found)}
         if not new:
@@ -59,7 +61,7 @@ def is_holomorphic(expr: Expr, callees: Callees) -> bool:
 def _is_holomorphic_step(part: Expr, callees: Callees) -> bool:
     match part:
         case Call(c_entry=c_entry):
-            return callees.base_of(c_entry) in callees.holomorphic
+            return callees.is_holomorphic(c_entry)
         case Operator(symbol=symbol):
             return symbol in _ARITHMETIC or symbol in _TESTS
         case Conditional():
@@ -71,4 +73,8 @@ def _is_holomorphic_step(part: Expr, callees: Callees) -> bool:
 
 def without_conj(expr: Expr) -> Expr:
     """The tree with the argument of each conjugate in its place."""
-    return rebuilt(expr, lambda part: part.arguments[0] if isinstance(part, Call) and part.function == "conj" else part)
+    return rebuilt(expr, lambda part: part.arguments[0] if _is_conj(part) else part)
+
+
+def _is_conj(part: Expr) -> TypeGuard[Call]:
+    return isinstance(part, Call) and part.function == "conj" and not is_outside(part.c_entry)

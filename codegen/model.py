@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
 from typing import Literal
 
 from .formula import Expr, Formula
@@ -257,14 +259,24 @@ class Table:
     ops: tuple[Op, ...]
     by_base: dict[str, tuple[Op, ...]] = field(hash=False)
     families: tuple[str, ...]  # those that have ops, in the order of the file
+    package: str = "gradsmith.generated"  # that its modules are in
+    library: Table | None = None  # gradsmith's own table, when this one is outside the tree
+    holomorphic: frozenset[str] = frozenset()  # bases of the ops that are, see linearity.py
 
     def of_family(self, family: str) -> tuple[Op, ...]:
         return tuple(op for op in self.ops if op.family == family)
+
+    @property
+    def file_name(self) -> str:
+        """How generated text calls the file."""
+        return PurePath(self.file).name
 
     def variant(self, c_entry: str) -> Variant:
         """The variant behind a C entry, which must exist."""
         return self.variants[c_entry]
 
-    @property
+    @cached_property
     def variants(self) -> dict[str, Variant]:
-        return {v.c_entry: v for op in self.ops for v in op.variants}
+        """All that formulas call."""
+        own = {v.c_entry: v for op in self.ops for v in op.variants}
+        return {**self.library.variants, **own} if self.library else own

@@ -7,12 +7,14 @@ values, forget positions and accept duplicate keys, so the reader takes YAML's n
 from __future__ import annotations
 
 import itertools
+import keyword
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import yaml
 
 from .errors import Collector, Position, did_you_mean, hint_from
-from .vocabulary import FAMILIES
+from .vocabulary import FAMILIES, TAKEN_MODULES
 
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
 TEXT_KEYS = (
@@ -85,12 +87,15 @@ class RawEntry:
         return found.text if found else None
 
 
-def read(text: str, errors: Collector) -> tuple[RawEntry, ...]:
-    """All entries that have the shape of an entry; what has not is reported to `errors`."""
+def read(text: str, errors: Collector, families: Sequence[str] | None = FAMILIES) -> tuple[RawEntry, ...]:
+    """All entries that have the shape of an entry; what has not is reported to `errors`.
+
+    `families` is None where their names are the author's to choose.
+    """
     root = _compose(text, errors)
     if root is None:
         return ()
-    reader = _Reader(text, errors)
+    reader = _Reader(text, errors, families)
     entries: list[RawEntry] = []
     for family, node in reader.pairs(root, "", "the table", "a mapping of families"):
         entries.extend(reader.entries(family, node))
@@ -116,17 +121,28 @@ def _compose(text: str, errors: Collector) -> yaml.Node | None:
 class _Reader:
     """Turns YAML nodes into raw texts; remembers the file and the op it is in, for its messages."""
 
-    def __init__(self, text: str, errors: Collector) -> None:
+    def __init__(self, text: str, errors: Collector, families: Sequence[str] | None) -> None:
         self.file_text = text
         self.errors = errors
+        self.families = families
 
     def entries(self, family: RawText, node: yaml.Node) -> list[RawEntry]:
-        if family.text not in FAMILIES:
-            hint = hint_from("Families", family.text, FAMILIES)
-            self.errors.add(family.position, "", f"unknown family '{family.text}'", hint)
+        self.verify_family(family)
         items = self.items(node, "", f"family '{family.text}'", "a list of entries")
         found = [self.entry(family.text, item) for item in items]
         return [entry for entry in found if entry is not None]
+
+    def verify_family(self, family: RawText) -> None:
+        if self.families is not None and family.text not in self.families:
+            hint = hint_from("Families", family.text, self.families)
+            self.errors.add(family.position, "", f"unknown family '{family.text}'", hint)
+        elif not family.text.isidentifier() or keyword.iskeyword(family.text):
+            problem = f"family '{family.text}' becomes a module, and that is no name for one"
+            self.errors.add(family.position, "", problem, "Use letters, digits and underscores.")
+        elif family.text in TAKEN_MODULES:
+            self.errors.add(
+                family.position, "", f"family '{family.text}' has the name of another module of the package"
+            )
 
     def entry(self, family: str, node: yaml.Node) -> RawEntry | None:
         op = self.op_of(node)

@@ -15,6 +15,7 @@ from .stubs import stub_view, tensor_stub_view
 from .table_rows import op_rows
 from .tensor_view import package_view, tensor_view
 from .views import FamilyView
+from .vocabulary import METHODS_MODULE
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -40,8 +41,10 @@ def chomp(text: str) -> str:
     return text.removesuffix("\n")
 
 
-def render(template: str, **views: object) -> str:
-    text = environment().get_template(template).render(**views)
+def render(template: str, table: Table, **views: object) -> str:
+    """Fill in a template; what every file says of its origin comes from the table."""
+    remake = "build it again" if table.library else "run `make generate`"
+    text = environment().get_template(template).render(file_name=table.file_name, remake=remake, **views)
     return f"{text.rstrip()}\n"
 
 
@@ -54,22 +57,49 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
     compiled_functions : frozenset of str
         Modules of ``runtime/functions`` that have a .pxd and are called without a detour through Python.
     """
-    families = [family_view(name, table, compiled_functions) for name in table.families]
-    files: dict[str, str] = {}
-    for family in families:
-        files |= dict(family_files(family))
-    files["tensor.pyx"] = render("tensor.pyx.j2", tensor=tensor_view(table))
-    files["tensor.pxd"] = render("tensor.pxd.j2")
-    files["tensor.pyi"] = render("tensor.pyi.j2", stub=tensor_stub_view(table))
-    files["op_table.py"] = render("op_table.py.j2", rows=op_rows(table))
-    files["__init__.py"] = render("package.py.j2", package=package_view(table))
+    files = dict(_all_families(table, compiled_functions))
+    files["tensor.pyx"] = render("tensor.pyx.j2", table, tensor=tensor_view(table))
+    files["tensor.pxd"] = render("tensor.pxd.j2", table)
+    files["tensor.pyi"] = render("tensor.pyi.j2", table, stub=tensor_stub_view(table))
+    files["op_table.py"] = render("op_table.py.j2", table, rows=op_rows(table))
+    files["__init__.py"] = render("package.py.j2", table, package=package_view(table))
     return files
 
 
-def family_files(family: FamilyView) -> Iterator[tuple[str, str]]:
-    yield f"{family.name}.pyx", render("family.pyx.j2", family=family)
-    yield f"{family.name}.pxd", render("family.pxd.j2", family=family)
-    yield f"{family.name}.pyi", render("family.pyi.j2", stub=stub_view(family))
+def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:
+    """Every file of the package of a table outside the tree: name -> text.
+
+    Parameters
+    ----------
+    table : Table
+    methods_of : str
+        In whose name the package gives the Tensor class methods when it is imported; "" when it does not.
+    """
+    files = dict(_all_families(table, frozenset()))
+    if methods_of:
+        files[f"{METHODS_MODULE}.pyx"] = render("methods.pyx.j2", table, tensor=tensor_view(table))
+    files["op_table.py"] = render("outside_op_table.py.j2", table, rows=op_rows(table))
+    files["__init__.py"] = render(
+        "outside_package.py.j2",
+        table,
+        package=package_view(table),
+        name=table.package,
+        methods_of=methods_of,
+        methods_module=METHODS_MODULE,
+    )
+    files["py.typed"] = ""
+    return files
+
+
+def _all_families(table: Table, compiled_functions: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for name in table.families:
+        yield from family_files(family_view(name, table, compiled_functions), table)
+
+
+def family_files(family: FamilyView, table: Table) -> Iterator[tuple[str, str]]:
+    yield f"{family.name}.pyx", render("family.pyx.j2", table, family=family)
+    yield f"{family.name}.pxd", render("family.pxd.j2", table, family=family)
+    yield f"{family.name}.pyi", render("family.pyi.j2", table, stub=stub_view(family))
     if family.has_kernels:
-        yield f"{family.name}_kernels.h", render("kernels.h.j2", family=family)
-        yield f"{family.name}_kernels.c", render("kernels.c.j2", family=family)
+        yield f"{family.name}_kernels.h", render("kernels.h.j2", table, family=family)
+        yield f"{family.name}_kernels.c", render("kernels.c.j2", table, family=family)

@@ -101,10 +101,8 @@ class Scope:
     # Per output: does a gradient arrive for it. Empty in a forward expression.
     differentiable_outputs: tuple[bool, ...] = ()
     returns_list: bool = False  # the op returns Tensor[]: how many gradients there are is not known
-    # A pointwise forward: a tensor may be a test, loop functions may be called, and `own_base`
-    # means the loop function of that name, not the op itself.
-    elementwise: bool = False
-    own_base: str = ""
+    elementwise: bool = False  # a pointwise forward: a tensor may be a test, loop functions may be called
+    own_base: str = ""  # a name that does not mean the op itself, but gradsmith's op or the loop function
     multi_returns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mask: tuple[str, ...] = ()  # inputs that `grad_input_mask` tells about: those of a joint formula
     numbers: tuple[str, ...] = ()  # inputs that are numbers in this variant
@@ -308,7 +306,7 @@ class Resolver:
         raise Problem(f"applies '{symbol}' to {wrong}, which is no bool", node.col_offset)
 
     def _elementwise_logical(self, symbol: str, operands: tuple[Expr, ...]) -> Operator:
-        found = self._first_match(_LOGICAL[symbol], list(operands))
+        found = self._first_match(self.callees.behind_syntax(_LOGICAL[symbol]), list(operands))
         if found is None:
             return Operator(TENSOR, symbol, operands)
         callee, bound = found
@@ -331,7 +329,7 @@ class Resolver:
 
     def _select(self, test: Expr, body: Expr, orelse: Expr) -> Conditional:
         """An elementwise choice; without an op `where` only a loop can compute it."""
-        found = self._first_match("where", [test, body, orelse])
+        found = self._first_match(self.callees.behind_syntax("where"), [test, body, orelse])
         if found is None or self.scope.own_base == "where":
             return Conditional(TENSOR, test, body, orelse)
         callee, bound = found
@@ -444,14 +442,19 @@ class Resolver:
             raise Consequence(f"uses {name}, whose entry is wrong")
 
     def _candidates(self, function: str) -> list[Callee]:
-        """Ops, then helpers; in a pointwise forward also loop functions, instead of the op itself."""
-        found = self.callees.named(function)
-        if self.scope.elementwise and (not found or function == self.scope.own_base):
+        """Ops, then helpers; in a pointwise forward also loop functions.
+
+        In the forward of an op its name means what it meant without that op.
+        """
+        is_own = function == self.scope.own_base
+        found = self.callees.of_library(function) if is_own else self.callees.named(function)
+        if self.scope.elementwise and not found:
             return list(intrinsics().get(function, ()))
         return found
 
-    def _first_match(self, base: str, positional: list[Expr]) -> tuple[Callee, tuple[Expr, ...]] | None:
-        for callee in self.callees.named(base):
+    @staticmethod
+    def _first_match(candidates: list[Callee], positional: list[Expr]) -> tuple[Callee, tuple[Expr, ...]] | None:
+        for callee in candidates:
             try:
                 return callee, bind(callee, positional)
             except Mismatch:
@@ -483,7 +486,7 @@ class Resolver:
 
     def _property(self, owner: Expr, attribute: str, offset: int, dotted: list[str]) -> Expr:
         """``x.mT``: an op of one argument read like an attribute."""
-        found = self._first_match(attribute, [owner])
+        found = self._first_match(self.callees.named(attribute), [owner])
         if found is not None:
             callee, bound = found
             return Call(callee.result, attribute, callee.c_entry, callee.family, bound)

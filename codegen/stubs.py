@@ -59,7 +59,7 @@ def stub_view(family: FamilyView) -> FamilyStub:
 def tensor_stub_view(table: Table) -> TensorStub:
     faces = all_faces(table)
     return TensorStub(
-        result_imports=tuple(_result_imports(faces)),
+        result_imports=tuple(_result_imports(faces, table)),
         operators=tuple(_operator(operator) for face in faces for operator in face.operators),
         properties=tuple(_plain(face, p, method=True) for face in faces for p in face.properties),
         methods=tuple(s for face in faces for m in face.methods for s in _stubs(face, m, method=True)),
@@ -67,13 +67,13 @@ def tensor_stub_view(table: Table) -> TensorStub:
     )
 
 
-def _result_imports(faces: list[Face]) -> Iterator[Import]:
+def _result_imports(faces: list[Face], table: Table) -> Iterator[Import]:
     found: dict[str, list[str]] = {}
     for face in faces:
         if face.methods and face.result_types:
             found.setdefault(face.family, []).extend(result.name for result in face.result_types)
     for family, names in found.items():
-        yield Import(family, tuple(names))
+        yield Import(f"{table.package}.{family}", tuple(names))
 
 
 def type_text(type_: Type) -> str:

@@ -227,7 +227,7 @@ class TangentBuilder:
         c_entry = self.declaration.c_entries[self.index]
         returns = self.signature.returns
         kind = returns[0].type.plain if len(returns) == 1 else TENSORS
-        return Call(kind, self.declaration.base, c_entry, self.declaration.entry.family, arguments)
+        return Call(kind, self.declaration.base, c_entry, self.declaration.module, arguments)
 
     def argument(self, argument: Argument, tangents: set[str], numbers_too: bool) -> Expr:
         if argument.name in tangents:

@@ -80,4 +80,4 @@ def _imports(table: Table, names: dict[str, tuple[str, ...]]) -> tuple[Import, .
     found: dict[str, list[str]] = {family: [] for family in table.families}
     for base, of_base in names.items():
         found[table.by_base[base][0].family] += of_base
-    return tuple(Import(family, tuple(given)) for family, given in found.items() if given)
+    return tuple(Import(f"{table.package}.{family}", tuple(given)) for family, given in found.items() if given)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .callees import stem_of
 from .faces import Face
 from .kernels import Kernel
 from .model import Variant
@@ -264,7 +265,7 @@ class OpView:
 
 @dataclass(frozen=True)
 class Import:
-    module: str
+    module: str  # gradsmith.generated.arithmetic
     names: tuple[str, ...]
 
 
@@ -273,6 +274,7 @@ class BackwardTable:
     """The kernels of a node, one per edge."""
 
     name: str
+    line: int  # of the entry
     kernels: tuple[str, ...]  # names, `gs_pass` among them
     loops: tuple[Kernel, ...]
 
@@ -280,6 +282,7 @@ class BackwardTable:
 @dataclass(frozen=True)
 class ForwardKernel:
     constant: str
+    line: int
     kernel: Kernel
 
 
@@ -288,7 +291,8 @@ class FamilyView:
     name: str
     ops: tuple[OpView, ...]
     ufuncs: tuple[str, ...]
-    function_modules: tuple[str, ...]  # of runtime/functions
+    functions_package: str  # where array functions are: gradsmith.runtime.functions, or a package outside the tree
+    function_modules: tuple[str, ...]  # of it
     compiled_functions: tuple[str, ...]  # those among them that have a .pxd
     imports: tuple[Import, ...]  # other families and helpers
     backward_tables: tuple[BackwardTable, ...]
@@ -314,7 +318,7 @@ def c_type(type_: Type) -> str:
 
 
 def kernel_prefix(variant: Variant) -> str:
-    return variant.c_entry.removeprefix("op_")
+    return stem_of(variant.c_entry)
 
 
 def backward_table_name(variant: Variant) -> str:

@@ -38,6 +38,10 @@ FAMILIES = (
     "loss",
 )
 
+# Modules that stand beside those of the families.
+FUNCTIONS_MODULE, METHODS_MODULE = "_functions", "_methods"
+TAKEN_MODULES = frozenset({"op_table", "tensor", FUNCTIONS_MODULE, METHODS_MODULE})
+
 # ---- forward: ufunc(name)
 
 _UNARY_UFUNCS = """
@@ -263,10 +267,11 @@ _DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(
 def scan_functions(folder: Path) -> dict[str, str]:
     """Public functions of ``runtime/functions``: name -> module that defines it.
 
-    They are read from the text of the modules, since codegen imports nothing compiled.
+    They are read from the text of the modules, since codegen imports nothing compiled. Of a compiled module an
+    installation has the declarations alone.
     """
     found: dict[str, str] = {}
-    for source in sorted([*folder.glob("*.pyx"), *folder.glob("*.py")]):
+    for source in sorted([*folder.glob("*.pyx"), *folder.glob("*.py"), *folder.glob("*.pxd")]):
         for name in _DEFINITION.findall(source.read_text(encoding="utf-8")):
             if not name.startswith("_"):
                 found.setdefault(name, source.stem)

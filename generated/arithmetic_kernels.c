@@ -2,6 +2,7 @@
 #include "arithmetic_kernels.h"
 
 /* ---- ADD_ALPHA_TENSOR_BACKWARD */
+/* derivatives.yaml:159 */
 
 /* other: grad * conj(alpha) */
 GS_CLONES static void add_alpha_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -42,6 +43,7 @@ const gs_fused_kernel *const ADD_ALPHA_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_TENSOR_TENSOR_BACKWARD */
+/* derivatives.yaml:171 */
 
 /* other: -grad */
 GS_CLONES static void sub_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -81,6 +83,7 @@ const gs_fused_kernel *const SUB_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_SCALAR_TENSOR_BACKWARD */
+/* derivatives.yaml:171 */
 
 /* other: -grad */
 GS_CLONES static void sub_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -119,6 +122,7 @@ const gs_fused_kernel *const SUB_SCALAR_TENSOR_BACKWARD[1] = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_TENSOR_BACKWARD */
+/* derivatives.yaml:185 */
 
 /* other: -grad * conj(alpha) */
 GS_CLONES static void sub_alpha_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -159,6 +163,7 @@ const gs_fused_kernel *const SUB_ALPHA_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_ALPHA_SCALAR_TENSOR_BACKWARD */
+/* derivatives.yaml:185 */
 
 /* other: -grad * conj(alpha) */
 GS_CLONES static void sub_alpha_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -198,6 +203,7 @@ const gs_fused_kernel *const SUB_ALPHA_SCALAR_TENSOR_BACKWARD[1] = {
 };
 
 /* ---- MUL_TENSOR_BACKWARD */
+/* derivatives.yaml:197 */
 
 /* self: grad * conj(other) */
 GS_CLONES static void mul_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -273,6 +279,7 @@ const gs_fused_kernel *const MUL_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- MUL_SCALAR_BACKWARD */
+/* derivatives.yaml:197 */
 
 /* self: grad * conj(other) */
 GS_CLONES static void mul_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -312,6 +319,7 @@ const gs_fused_kernel *const MUL_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- NEG_BACKWARD */
+/* derivatives.yaml:211 */
 
 /* self: -grad */
 GS_CLONES static void neg_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -350,6 +358,7 @@ const gs_fused_kernel *const NEG_BACKWARD[1] = {
 };
 
 /* ---- ABS_BACKWARD */
+/* derivatives.yaml:229 */
 
 /* self: real(grad) * sgn(self) */
 GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -390,6 +399,7 @@ const gs_fused_kernel *const ABS_BACKWARD[1] = {
 };
 
 /* ---- SQUARE_BACKWARD */
+/* derivatives.yaml:260 */
 
 /* self: grad * (2 * conj(self)) */
 GS_CLONES static void square_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -430,6 +440,7 @@ const gs_fused_kernel *const SQUARE_BACKWARD[1] = {
 };
 
 /* ---- RECIPROCAL_BACKWARD */
+/* derivatives.yaml:269 */
 
 /* self: -grad * conj(result * result) */
 GS_CLONES static void reciprocal_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -470,6 +481,7 @@ const gs_fused_kernel *const RECIPROCAL_BACKWARD[1] = {
 };
 
 /* ---- CONJ_PHYSICAL_BACKWARD */
+/* derivatives.yaml:285 */
 
 /* self: conj_physical(grad) */
 GS_CLONES static void conj_physical_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -508,6 +520,7 @@ const gs_fused_kernel *const CONJ_PHYSICAL_BACKWARD[1] = {
 };
 
 /* ---- ADD_ALPHA_TENSOR_FORWARD */
+/* derivatives.yaml:159 */
 
 /* self + alpha * other */
 GS_CLONES static void add_alpha_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -545,6 +558,7 @@ const gs_fused_kernel ADD_ALPHA_TENSOR_FORWARD = {
 };
 
 /* ---- ADD_ALPHA_SCALAR_FORWARD */
+/* derivatives.yaml:159 */
 
 /* self + alpha * other */
 GS_CLONES static void add_alpha_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -582,6 +596,7 @@ const gs_fused_kernel ADD_ALPHA_SCALAR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_TENSOR_FORWARD */
+/* derivatives.yaml:185 */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_tensor_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -619,6 +634,7 @@ const gs_fused_kernel SUB_ALPHA_TENSOR_TENSOR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_SCALAR_FORWARD */
+/* derivatives.yaml:185 */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_tensor_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -656,6 +672,7 @@ const gs_fused_kernel SUB_ALPHA_TENSOR_SCALAR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_SCALAR_TENSOR_FORWARD */
+/* derivatives.yaml:185 */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_scalar_tensor_forward_f(char **args, const double *scalars, npy_intp n)

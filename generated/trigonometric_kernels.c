@@ -2,6 +2,7 @@
 #include "trigonometric_kernels.h"
 
 /* ---- SIN_BACKWARD */
+/* derivatives.yaml:534 */
 
 /* self: grad * conj(cos(self)) */
 GS_CLONES static void sin_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -42,6 +43,7 @@ const gs_fused_kernel *const SIN_BACKWARD[1] = {
 };
 
 /* ---- COS_BACKWARD */
+/* derivatives.yaml:542 */
 
 /* self: -grad * conj(sin(self)) */
 GS_CLONES static void cos_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -82,6 +84,7 @@ const gs_fused_kernel *const COS_BACKWARD[1] = {
 };
 
 /* ---- TAN_BACKWARD */
+/* derivatives.yaml:550 */
 
 /* self: grad * conj(1 + result * result) */
 GS_CLONES static void tan_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -122,6 +125,7 @@ const gs_fused_kernel *const TAN_BACKWARD[1] = {
 };
 
 /* ---- SINH_BACKWARD */
+/* derivatives.yaml:558 */
 
 /* self: grad * conj(cosh(self)) */
 GS_CLONES static void sinh_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -162,6 +166,7 @@ const gs_fused_kernel *const SINH_BACKWARD[1] = {
 };
 
 /* ---- COSH_BACKWARD */
+/* derivatives.yaml:566 */
 
 /* self: grad * conj(sinh(self)) */
 GS_CLONES static void cosh_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -202,6 +207,7 @@ const gs_fused_kernel *const COSH_BACKWARD[1] = {
 };
 
 /* ---- TANH_BACKWARD */
+/* derivatives.yaml:574 */
 
 /* self: grad * conj(1 - result * result) */
 GS_CLONES static void tanh_backward_self_f(char **args, const double *scalars, npy_intp n)

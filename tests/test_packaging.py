@@ -13,7 +13,7 @@ import pytest
 import gradsmith
 
 ROOT = Path(__file__).resolve().parents[1]
-LINKS = {"runtime", "generated", "codegen"}
+LINKS = {"runtime", "generated", "codegen", "compiling"}
 NOT_SOURCES = shutil.ignore_patterns(
     ".git", ".venv", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "*.so", "*.pyd", "*.new"
 )
@@ -75,6 +75,31 @@ def test_a_wheel_holds_what_compiling_against_it_needs(project, wheel):
     assert (wheel / "gradsmith" / "py.typed").exists()
     assert files(project / "runtime/kernels", ".h") == files(wheel / "gradsmith/runtime/kernels")
     assert not files(wheel, ".pyx", ".c")
+
+
+def test_a_wheel_holds_what_tables_outside_need(project, wheel, tmp_path):
+    """Building one reads the table, the generator and its templates, and headers; here all of them from the wheel."""
+    assert (wheel / "gradsmith/derivatives.yaml").read_bytes() == (project / "derivatives.yaml").read_bytes()
+    for folder in ("codegen", "compiling"):
+        assert files(project / folder) == files(wheel / "gradsmith" / folder)
+    (tmp_path / "twice.yaml").write_text(
+        "own:\n- name: twice(Tensor self) -> Tensor\n  forward: pointwise(self + self)\n  self: grad + grad\n"
+        "  samples: [{self: real(3)}]\n  doc: Twice the tensor.\n"
+    )
+    code = (
+        f"import sys; sys.path.insert(0, {str(wheel)!r})\n"
+        "import gradsmith as gs\n"
+        "ops = gs.load('twice.yaml', methods=True)\n"
+        "print(gs.__file__, gs.ones(1).twice().tolist(), ops.__file__)\n"
+    )
+    environment = {**os.environ, "GRADSMITH_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    package, value, built = done.stdout.split()
+    assert (package, value) == (str(wheel / "gradsmith" / "__init__.py"), "[2.0]")
+    assert built.startswith(str(tmp_path / "cache"))
 
 
 def test_a_wheel_holds_every_extension(project, wheel):

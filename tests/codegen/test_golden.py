@@ -35,7 +35,8 @@ def sections(text: str, mark: str, wanted: set[str]) -> str:
 
 def without_lines(text: str) -> str:
     """Line numbers of the table would change with the small table."""
-    return "".join(line for line in text.splitlines(True) if not line.startswith("# derivatives.yaml:"))
+    marks = ("# derivatives.yaml:", "/* derivatives.yaml:")
+    return "".join(line for line in text.splitlines(True) if not line.startswith(marks))
 
 
 def generated(case: str) -> dict[str, str]:
@@ -50,7 +51,7 @@ def generated(case: str) -> dict[str, str]:
     kernels = files.get(f"{family}_kernels.c", "")
     if any(name in kernels for name in loops):
         parts = [f"/* ---- {p.rstrip()}\n" for p in kernels.split("/* ---- ")[1:] if p.split(" ")[0] in loops]
-        texts[f"{case}_kernels.c"] = "\n".join(parts)
+        texts[f"{case}_kernels.c"] = without_lines("\n".join(parts))
     return texts
 
 

@@ -105,7 +105,7 @@ def test_rows_of_the_table(files: dict[str, str]) -> None:
 def test_generate_then_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "derivatives.yaml"
     table.write_text(OPS.replace("cat_backward(grad, tensors.shape, dim)", "cat_backward(grad, tensors.shape, dim)"))
-    arguments = ["--table", str(table), "--output", str(tmp_path / "out")]
+    arguments = [str(table), "--output", str(tmp_path / "out")]
     assert main(arguments) == 0
     assert main([*arguments, "--check"]) == 0
     capsys.readouterr()
@@ -118,7 +118,7 @@ def test_generate_then_check(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_mistakes_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "derivatives.yaml"
     table.write_text(OPS.replace("self: -grad", "self: -gard", 1))
-    assert main(["--table", str(table), "--output", str(tmp_path / "out")]) == 1
+    assert main([str(table), "--output", str(tmp_path / "out")]) == 1
     assert not (tmp_path / "out").exists()
     error = capsys.readouterr().err
     assert "derivatives.yaml:" in error and "gard" in error and "1 mistake" in error

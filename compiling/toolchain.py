@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from build_changes import State, digest_of
+from .changes import State, digest_of
 
 DEFINES = {
     "NPY_NO_DEPRECATED_API": "NPY_1_7_API_VERSION",
@@ -87,9 +87,8 @@ int main(int argc, char **argv)
 class Toolchain:
     """The platform's C compiler with gradsmith's flags."""
 
-    INCLUDE_FOLDERS = ("gradsmith", "gradsmith/runtime/kernels", "gradsmith/generated")
-
-    def __init__(self, debug: bool) -> None:
+    def __init__(self, headers: tuple[str, ...] = (), debug: bool = False) -> None:
+        self.headers = headers
         self.debug = debug
         self.command = _compiler_command()
         self._compiler: Any = None
@@ -108,7 +107,7 @@ class Toolchain:
         size_and_time = f"{stamp.st_size} {stamp.st_mtime_ns}" if stamp else ""
         environment = [os.environ.get(name, "") for name in ("CFLAGS", "CPPFLAGS", "LDFLAGS")]
         return digest_of(
-            self.command, str(program), size_and_time, sys.version, version_of("numpy"), *environment
+            self.command, str(program), size_and_time, sys.version, _numpy_version(), *environment
         )  # fmt: skip
 
     def probe(self, state: State) -> None:
@@ -155,6 +154,8 @@ class Toolchain:
 
     def _start(self) -> Any:
         require_tools()
+        if os.name != "nt" and self.command != sysconfig.get_config_var("CC"):
+            os.environ["CC"] = self.command  # setuptools takes it from there
         importlib.import_module("setuptools")  # provides distutils where Python has none
         from distutils.ccompiler import new_compiler
         from distutils.sysconfig import customize_compiler
@@ -184,7 +185,7 @@ class Toolchain:
         """Make the object file of a C file, at the same path below `folder`."""
         import numpy
 
-        includes = [*self.INCLUDE_FOLDERS, numpy.get_include(), sysconfig.get_path("include")]
+        includes = [*self.headers, numpy.get_include(), sysconfig.get_path("include")]
         compiler = self.compiler
         with _build_errors():
             compiler.compile(
@@ -225,11 +226,7 @@ def _compiler_command() -> str:
     wanted = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl"
     if shutil.which(wanted.split()[0]) or "CC" in os.environ or os.name == "nt":
         return wanted
-    for name in ("cc", "gcc", "clang"):
-        if shutil.which(name):
-            os.environ["CC"] = name  # setuptools takes it from there
-            return name
-    return wanted
+    return next(filter(shutil.which, ("cc", "gcc", "clang")), wanted)
 
 
 def require_tools() -> None:
@@ -250,6 +247,12 @@ def require_headers() -> None:
             f"Python's C headers are missing ({header} is not there). "
             "Install them (Debian: apt install python3-dev; Fedora: dnf install python3-devel)."
         )
+
+
+def _numpy_version() -> str:
+    """From NumPy itself when it is loaded: looking it up takes longer than all the rest of `identity`."""
+    loaded = sys.modules.get("numpy")
+    return str(loaded.__version__) if loaded else version_of("numpy")
 
 
 @functools.cache

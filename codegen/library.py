@@ -1,0 +1,30 @@
+"""Gradsmith's own table, as it looks to the formulas of a table outside the tree."""
+
+from __future__ import annotations
+
+from .callees import Callee, Callees, intrinsics
+from .model import Op, Table, Variant
+from .vocabulary import LOOP_UFUNCS
+
+
+def library_callees(library: Table) -> Callees:
+    """What formulas may call of it."""
+    return Callees(
+        (
+            Callee(variant.signature, variant.c_entry, op.family, _loops(op, variant), op.operators)
+            for op in library.ops
+            for variant in op.variants
+        ),
+        holomorphic=library.holomorphic,
+    )
+
+
+def _loops(op: Op, variant: Variant) -> bool:
+    forward = variant.forward
+    return op.base in intrinsics() or forward.kind == "pointwise" or forward.ufunc in LOOP_UFUNCS
+
+
+def library_returns(library: Table) -> dict[str, tuple[str, ...]]:
+    """C entry -> names of its returns, where there are several."""
+    variants = library.variants.items()
+    return {c_entry: v.signature.output_names for c_entry, v in variants if len(v.signature.returns) > 1}

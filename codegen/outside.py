@@ -1,0 +1,82 @@
+"""A table outside the tree, as a package over gradsmith's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .build import load_outside, load_table
+from .model import Table
+from .render import render_package
+from .tensor_view import tensor_view
+from .vocabulary import FUNCTIONS_MODULE
+
+# In a checkout the folder above this one; in an installation the package, which has a copy of the table.
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Package:
+    """The text of a package; nothing of it is compiled yet."""
+
+    table: Table
+    files: Mapping[str, str]
+    methods: frozenset[str]  # names that the Tensor class gets from it
+
+
+def make_package(text: str, file: str, name: str, *, functions: str = "", methods_of: str = "") -> Package:
+    """Read and check a table, and write its package as text.
+
+    Parameters
+    ----------
+    text, file : str
+        The table, and its path for messages.
+    name : str
+        The package.
+    functions : str
+        Text of the Python file whose functions ``array(...)`` may call.
+    methods_of : str
+        In whose name the package gives the Tensor class methods; "" when it does not.
+
+    Returns
+    -------
+    Package
+
+    Raises
+    ------
+    SpecErrors
+        With every mistake of the table.
+    """
+    known = dict.fromkeys(public_names(functions), FUNCTIONS_MODULE)
+    table = load_outside(text, file, name, load_table(ROOT / "derivatives.yaml"), known)
+    files = render_package(table, methods_of=methods_of)
+    if functions:
+        files[f"{FUNCTIONS_MODULE}.py"] = functions
+    return Package(table, files, _method_names(table) if methods_of else frozenset())
+
+
+def _method_names(table: Table) -> frozenset[str]:
+    view = tensor_view(table)
+    members = (*view.methods, *view.properties)
+    return frozenset({member.name for member in members} | {alias for alias, _ in view.method_aliases})
+
+
+def public_names(module: str) -> Iterator[str]:
+    """What a Python module defines or imports by name at its top level, apart from other modules."""
+    for statement in ast.parse(module).body:
+        for name in _bound(statement):
+            if not name.startswith("_"):
+                yield name
+
+
+def _bound(statement: ast.stmt) -> list[str]:
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ImportFrom(names=names):
+            return [alias.asname or alias.name for alias in names]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+    return []

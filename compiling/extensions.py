@@ -1,0 +1,220 @@
+"""Extension modules out of their sources: only what changed, on all cores.
+
+An extension is made in three steps, and each step is skipped when nothing that
+it reads has changed since its output was made::
+
+    runtime/node.pyx --cython--> build/cython/.../node.c --cc--> node.o --link--> node.so
+
+"Changed" goes by content, never by time, so a checkout of another branch and
+back costs nothing.  What was read is remembered in ``build/state.json``.  All
+paths lead from the current folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .changes import Sources, State, digest_of
+from .toolchain import KERNEL, RUNTIME, WRAPPER, BuildError, Toolchain, run, version_of
+
+# Stated here once for every module; no .pyx sets its own.
+DIRECTIVES = {
+    "language_level": "3",
+    "binding": "False",
+    "boundscheck": "False",
+    "wraparound": "False",
+    "cdivision": "True",
+    "initializedcheck": "False",
+    "embedsignature": "True",
+    "auto_pickle": "False",
+    "emit_code_comments": "False",  # so that a comment's change does not reach the C compiler
+}
+
+
+class Extension(NamedTuple):
+    """One extension module: its Cython source and the C files linked into it."""
+
+    name: str  # gradsmith.runtime.node
+    source: str  # gradsmith/runtime/node.pyx
+    kernels: tuple[str, ...]  # C files, compiled apart with full optimisation
+
+    @property
+    def c_source(self) -> str:
+        return f"build/cython/{self.source.removesuffix('.pyx')}.c"
+
+    def kind_of(self, c_file: str) -> str:
+        """What the compiler has to know of one of the module's C files."""
+        if c_file in self.kernels:
+            return KERNEL
+        return RUNTIME if self.name.startswith("gradsmith.runtime.") else WRAPPER
+
+    @property
+    def is_for_tests(self) -> bool:
+        """Shows kernels to the tests; no part of what is installed."""
+        return self.name.endswith("_testing")
+
+
+class Layout(NamedTuple):
+    """Where the sources of a build find what they include."""
+
+    headers: tuple[str, ...]  # folders of C headers
+    packages: tuple[str, ...]  # folders that hold the packages which sources cimport from
+    # Files in these folders may change from build to build; each folder with the path to call it by.
+    # What lies elsewhere belongs to Cython or NumPy, whose versions are known.
+    watched: tuple[tuple[str, str], ...]
+    cython_options: tuple[str, ...] = ()
+
+    def expect_name(self, path: Path) -> str | None:
+        """The path by which a build calls a file, whichever way through links it was reached; None if not watched."""
+        found = path.resolve()
+        for folder, name in self.watched:
+            root = Path(folder).resolve()
+            if found.is_relative_to(root):
+                return Path(name, found.relative_to(root)).as_posix()
+        return None
+
+
+class Build:
+    """One run: brings the asked extensions up to date and puts them where they are wanted."""
+
+    def __init__(self, layout: Layout, *, debug: bool = False, jobs: int = 0, report: Callable[[str], None]) -> None:
+        self.layout = layout
+        self.jobs = jobs or os.cpu_count() or 1
+        self.report = report
+        self.toolchain = Toolchain(layout.headers, debug)
+        kind = "debug" if debug else "release"
+        self.folder = f"build/{sys.implementation.cache_tag}-{kind}"
+        self.sources = Sources()
+        self.state = State()
+
+    def run(self, extensions: list[Extension], place: Callable[[Extension], Path]) -> None:
+        """Build and copy each extension to the path that ``place`` names."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        try:
+            self.toolchain.probe(self.state)
+            with ThreadPoolExecutor(self.jobs) as pool:
+                work = {extension: self._submit(pool, extension) for extension in extensions}
+                self._finish(work, place)
+        finally:
+            self.state.save()
+
+    def _submit(self, pool: Any, extension: Extension) -> list[Any]:
+        """One task per C file: kernels first, since they take the longest."""
+        tasks = [pool.submit(self._object, kernel, extension) for kernel in extension.kernels]
+        return [*tasks, pool.submit(self._cython_object, extension)]
+
+    def _finish(self, work: dict[Extension, list[Any]], place: Callable[[Extension], Path]) -> None:
+        """Link each extension as soon as its objects are there; report all failures together."""
+        failures = []
+        for extension, tasks in work.items():
+            try:
+                objects = [task.result() for task in tasks]
+                self._install(self._link(extension, objects), place(extension))
+            except BuildError as error:
+                failures.append(str(error))
+        if failures:
+            raise BuildError("\n\n".join(failures))
+
+    def _cython_object(self, extension: Extension) -> str:
+        self._cythonize(extension)
+        return self._object(extension.c_source, extension)
+
+    def _cythonize(self, extension: Extension) -> None:
+        source, output = extension.source, extension.c_source
+        # Not yet there counts too: a .pxd written beside the .pyx changes its meaning.
+        inputs = self.state.inputs(output) or [_beside(source, ".pxd")]
+        if self.state.is_current(output, self._cython_key(source, inputs)):
+            return
+        self.report(f"cython  {source}")
+        self.state.discard(output)
+        Path(output).parent.mkdir(parents=True, exist_ok=True)
+        options = [word for item in DIRECTIVES.items() for word in ("-X", "=".join(item))]
+        options += [word for folder in self.layout.packages for word in ("-I", folder)]
+        run([
+            sys.executable, "-m", "cython", *options, *self.layout.cython_options, "--depfile",
+            "--module-name", extension.name, "-o", output, source,
+        ])  # fmt: skip
+        inputs = self._read_depfile(extension)
+        self.sources.forget(output)
+        self.state.record(output, self._cython_key(source, inputs), inputs)
+
+    def _cython_key(self, source: str, inputs: list[str]) -> str:
+        options = repr(sorted(DIRECTIVES.items())) + "".join(self.layout.cython_options)
+        versions = (version_of("cython"), version_of("numpy"))  # both bring .pxd files
+        return digest_of(*versions, options, self.sources.cython_digest(source, inputs))
+
+    def _read_depfile(self, extension: Extension) -> list[str]:
+        """The project's files that Cython read, from the makefile rule that it writes."""
+        depfile = Path(f"{extension.c_source}.dep")
+        words = re.findall(r"(?:\\.|[^\s\\])+", depfile.read_text().partition(": ")[2])
+        paths = (Path(re.sub(r"\\(.)", r"\1", word)) for word in words)
+        read = {name for name in map(self.layout.expect_name, paths) if name}
+        return sorted((read | {_beside(extension.source, ".pxd")}) - {extension.source})
+
+    def _object(self, source: str, extension: Extension) -> str:
+        """Compile one C file and return its object file."""
+        kind = extension.kind_of(source)
+        folder = f"{self.folder}/{extension.name}"
+        output = f"{folder}/{source.removesuffix('.c')}{'.obj' if os.name == 'nt' else '.o'}"
+        inputs = [source, *self.sources.headers(source, self.layout.headers)]
+        flags = repr((self.toolchain.flags(kind), self.toolchain.macros()))
+        key = digest_of(self.toolchain.identity, flags, self.sources.digest(inputs))
+        if not self.state.is_current(output, key):
+            self.report(f"cc      {source}")
+            self.state.discard(output)
+            self.toolchain.compile(source, kind, folder)
+            self.state.record(output, key, inputs)
+        return output
+
+    def _link(self, extension: Extension, objects: list[str]) -> str:
+        output = f"{self.folder}/{extension.name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+        key = digest_of(*map(self.state.key, objects))
+        if not self.state.is_current(output, key):
+            self.report(f"link    {extension.name}")
+            self.state.discard(output)
+            self.toolchain.link(objects, extension.name.rpartition(".")[2], output)
+            self.state.record(output, key, objects)
+        return output
+
+    def _install(self, built: str, target: Path) -> None:
+        """Put a copy in place; whoever has the old file mapped keeps the old file."""
+        key = self.state.key(built) + built
+        if self.state.is_current(str(target), key):
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.with_name(target.name + ".new")
+        shutil.copyfile(built, new)
+        new.replace(target)
+        self.state.record(str(target), key)
+
+
+def _beside(source: str, suffix: str) -> str:
+    return source.removesuffix(".pyx") + suffix
+
+
+@contextlib.contextmanager
+def only_build() -> Iterator[None]:
+    """Two builds of one tree wait for each other."""
+    path = Path("build/lock")
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "w") as lock:
+        with contextlib.suppress(ImportError):  # Windows: builds of one tree are the user's to order
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def say(text: str) -> None:
+    """Print a line, in one piece with others that parallel steps print."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,119 @@
+"""``gradsmith.load``: the ops of a table outside the tree, built when they are first needed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import ModuleType
+
+_loading = threading.RLock()
+
+
+def load(
+    table: str | os.PathLike[str],
+    *,
+    functions: str | os.PathLike[str] | None = None,
+    methods: bool = False,
+    verbose: bool = False,
+) -> ModuleType:
+    """Import the ops of a table of one's own.
+
+    The table is written in the language of ``derivatives.yaml``; its formulas may call every op of gradsmith and every
+    op of the table itself. The first time it is generated and compiled, which takes some seconds, a C compiler, and
+    ``pip install 'gradsmith[build]'``. The result is kept in a folder of the user, and serves as long as the table,
+    gradsmith, Python and the compiler remain the same.
+
+    Parameters
+    ----------
+    table : path
+        The YAML file.
+    functions : path, optional
+        Python file whose functions ``array(...)`` may call. They take and return NumPy arrays.
+    methods : bool, default False
+        Make the ops methods of Tensor too, those that have ``method`` or ``inplace`` among their variants.
+    verbose : bool, default False
+        Print the steps of building.
+
+    Returns
+    -------
+    module
+        A package with the ops as functions.
+
+    Raises
+    ------
+    SpecErrors
+        With every mistake of the table, from ``gradsmith.codegen.errors``.
+    BuildError
+        If the table cannot be compiled, from ``gradsmith.compiling.toolchain``.
+    AttributeError
+        If a method has the name of an attribute that Tensor has already.
+    ImportError
+        If Cython or another part of the extra ``build`` is missing.
+
+    Examples
+    --------
+    >>> my_ops = gs.load("my_ops.yaml")  # doctest: +SKIP
+    >>> my_ops.squareplus(gs.randn(3, requires_grad=True)).sum().backward()  # doctest: +SKIP
+    """
+    from . import cache
+
+    path = Path(table)
+    owner = str(path.resolve()) if methods else ""
+    texts = [path.name, path.read_text(encoding="utf-8"), owner]
+    texts += [Path(functions).read_text(encoding="utf-8")] if functions is not None else []
+    name = f"{_module_name(path)}_{cache.key_of(*texts)}"
+    with _loading:
+        if name in sys.modules:
+            return sys.modules[name]
+        folder = cache.cache_folder() / name
+        if not folder.is_dir():
+            _build(table, name, folder, functions, owner, verbose)
+        return _import(name, folder)
+
+
+def _module_name(path: Path) -> str:
+    name = re.sub(r"\W", "_", path.stem)
+    return name if name.isidentifier() else f"table_{name}"
+
+
+def _build(
+    table: str | os.PathLike[str],
+    name: str,
+    folder: Path,
+    functions: str | os.PathLike[str] | None,
+    owner: str,
+    verbose: bool,
+) -> None:
+    """Build in a folder aside; what is complete takes its place in one step, so nobody finds half of it."""
+    from .packages import build_package
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as aside:
+        report = print if verbose else lambda step: None
+        build_package(table, name, Path(aside), functions=functions, methods_of=owner, report=report)
+        with contextlib.suppress(OSError):  # another process was faster, with the same result
+            os.rename(Path(aside, name), folder)
+    if not folder.is_dir():
+        raise OSError(f"cannot keep the package of {os.fspath(table)} as {folder}")
+
+
+def _import(name: str, folder: Path) -> ModuleType:
+    """The package from where it is; its folder is not on Python's path."""
+    places = [str(folder)]
+    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=places)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        for found in [found for found in sys.modules if found == name or found.startswith(f"{name}.")]:
+            del sys.modules[found]
+        raise
+    return module

@@ -1,0 +1,142 @@
+"""A table outside the tree made into a compiled package."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gradsmith
+from gradsmith.compiling.toolchain import BuildError, require_tools
+from gradsmith.runtime.methods import check_free
+
+if TYPE_CHECKING:
+    from gradsmith.codegen.outside import Package
+
+# Import name -> distribution, of what building needs besides a C compiler.
+_NEEDED = {"yaml": "PyYAML", "jinja2": "Jinja2", "Cython": "Cython", "setuptools": "setuptools"}
+
+
+def build_package(
+    table: str | os.PathLike[str],
+    name: str,
+    output: Path,
+    *,
+    functions: str | os.PathLike[str] | None = None,
+    methods_of: str = "",
+    report: Callable[[str], Any] = print,
+) -> None:
+    """Generate the package of a table in a folder and compile it there, as far as it is not up to date.
+
+    Parameters
+    ----------
+    table : path
+    name : str
+        The package, with dots when it is to be part of another.
+    output : Path
+        Folder that the package is put into.
+    functions : path, optional
+        Python file whose functions ``array(...)`` may call.
+    methods_of : str
+        In whose name the package gives the Tensor class methods when it is imported; "" when it does not.
+    report : callable
+        Is told each step.
+
+    Raises
+    ------
+    SpecErrors
+        With every mistake of the table.
+    BuildError
+        When compiling fails, with the entries that it fails at.
+    """
+    require_builder()
+    from gradsmith.codegen.outside import make_package
+    from gradsmith.codegen.write import write
+
+    _verify_name(name)
+    text = Path(table).read_text(encoding="utf-8")
+    given = Path(functions).read_text(encoding="utf-8") if functions is not None else ""
+    package = make_package(text, os.fspath(table), name, functions=given, methods_of=methods_of)
+    check_free(gradsmith.Tensor, package.methods, methods_of)
+    write(output.joinpath(*name.split(".")), package.files)
+    _compile(package, name, output, report)
+
+
+def require_builder() -> None:
+    """Raise unless all that building a table needs is here."""
+    missing = [name for module, name in _NEEDED.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        raise ImportError(
+            f"building a table of ops needs {', '.join(missing)}, which {sys.executable} does not have. "
+            "Install what it takes with: pip install 'gradsmith[build]'"
+        )
+    require_tools()
+
+
+def _verify_name(name: str) -> None:
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
+        raise ValueError(f"'{name}' is no name for a package: parts joined by dots, each a Python name")
+    if name.partition(".")[0] == "gradsmith":
+        raise ValueError(f"package '{name}' would be inside gradsmith; choose a name of your own")
+
+
+# ---- compiling
+
+
+def _compile(package: Package, name: str, folder: Path, report: Callable[[str], Any]) -> None:
+    """Let another process do it: its work changes the current folder and the environment."""
+    library = str(Path(gradsmith.__file__).parent.parent)
+    path = os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH", "")]))
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gradsmith.compiling", name],
+            cwd=folder, env={**os.environ, "PYTHONPATH": path}, text=True, stdout=subprocess.PIPE, stderr=errors,
+        )  # fmt: skip
+        assert process.stdout is not None
+        with process.stdout as steps:
+            for line in steps:
+                report(line.rstrip())
+        if process.wait():
+            errors.seek(0)
+            raise BuildError(explained(errors.read(), package, folder))
+
+
+# my_ops/waves.pyx:61:20: message, as Cython writes, or with "error: " before the message, as C compilers do
+_COMPLAINT = re.compile(r"(?m)^(\S+\.(?:pyx|pxd|c|h)):(\d+):(?:\d+:)? *(?:fatal error:|error:)? *(.*)$")
+_REMARKS = ("note:", "warning:", "required from")
+
+
+def explained(output: str, package: Package, folder: Path) -> str:
+    """What the compilers say, as messages about the entries whose generated text they complain of."""
+    messages = dict.fromkeys(_explanations(output, package, folder))
+    return "\n".join(messages) or output.strip()
+
+
+def _explanations(output: str, package: Package, folder: Path) -> Iterator[str]:
+    ops = {op.line: op for op in package.table.ops}
+    for file, number, message in _COMPLAINT.findall(output):
+        lines = _lines(folder / file)[: int(number)]
+        line = _entry_line(lines, package.table.file_name)
+        if line not in ops or message.startswith(_REMARKS):
+            continue
+        generated = f"    {file}:{number}: {lines[-1].strip()}"
+        yield f"{package.table.file}:{line}: {ops[line].base}: {message}\n{generated}"
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+
+
+def _entry_line(lines: list[str], file: str) -> int:
+    """The line of the entry that generated text is made from: that of the last mark before it."""
+    mark = re.compile(rf"{re.escape(file)}:(\d+)(?: \*/)?$")
+    found = (match for line in reversed(lines) if (match := mark.search(line)))
+    last = next(found, None)
+    return int(last.group(1)) if last else 0

@@ -1,0 +1,19 @@
+"""Where the tables of these tests are, and a small one."""
+
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+SMALL = """\
+waves:
+
+- name: ripple(Tensor self) -> Tensor
+  forward: pointwise(sin(self) * self)
+  self: grad * (cos(self) * self + sin(self))
+  variants: [function, method, inplace]
+  aliases: [ripples]
+  samples:
+  - {self: real(3, 4)}
+  doc: Waves that grow.
+"""

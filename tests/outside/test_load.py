@@ -1,0 +1,202 @@
+"""`gradsmith.load`: what is built when, what is kept, and what is said when it cannot be."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from outside_tables import HERE, ROOT, SMALL
+
+import gradsmith as gs
+from gradsmith.codegen.errors import SpecErrors
+from gradsmith.codegen.outside import make_package
+from gradsmith.compiling.toolchain import BuildError
+from gradsmith.outside import cache as cache_module
+from gradsmith.outside import packages
+
+LOAD = "import sys, gradsmith as gs; ops = gs.load(sys.argv[1])"
+
+
+def built(cache):
+    return sorted(path.name for path in cache.iterdir())
+
+
+def test_what_is_built_is_kept(small, cache, run_python):
+    first = gs.load(small)
+    before = built(cache)
+    code = f"{LOAD}; print(ops.__file__, 'Cython' in sys.modules, 'jinja2' in sys.modules, 'yaml' in sys.modules)"
+    done = run_python("-c", code, str(small))
+    assert done.stdout.split() == [first.__file__, "False", "False", "False"], done.stderr
+    assert built(cache) == before
+
+
+def test_loading_twice_gives_the_same_module(small, tmp_path):
+    assert gs.load(small) is gs.load(str(small))
+    elsewhere = shutil.copy(small, tmp_path / "copy")
+    assert gs.load(tmp_path / "copy") is not gs.load(small), elsewhere  # named after its file
+
+
+def test_the_key_is_made_of_everything_that_matters(monkeypatch):
+    keys = {cache_module.key_of("text"), cache_module.key_of("other text"), cache_module.key_of("text", "functions")}
+    for name, value in [("CFLAGS", "-O0"), ("CC", "other-cc"), ("GRADSMITH_NO_CLONES", "1")]:
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            keys.add(cache_module.key_of("text"))
+    for name in ("__version__", "library_digest"):
+        with monkeypatch.context() as patch:
+            patch.setattr(cache_module, name, "9.9" if name == "__version__" else lambda: "other")
+            keys.add(cache_module.key_of("text"))
+    assert len(keys) == 8
+    assert cache_module.key_of("text") in keys
+
+
+def test_an_edited_table_is_another_package(small, cache):
+    first = gs.load(small)
+    small.write_text(SMALL.replace("sin(self) * self)", "sin(self) * self + 1)"), encoding="utf-8")
+    second = gs.load(small)
+    x = gs.ones(2)
+    assert (second.ripple(x) - first.ripple(x)).tolist() == pytest.approx([1, 1])
+
+
+def test_processes_at_once(small, cache):
+    """Both build, since neither finds it built; both succeed, and one result stays."""
+    small.write_text(SMALL.replace("Waves that grow", "Built twice"), encoding="utf-8")
+    before = set(built(cache))
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {LOAD}; print(ops.__name__)"]
+    processes = [subprocess.Popen([*command, str(small)], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    names = {process.communicate()[0].strip() for process in processes}
+    assert [process.returncode for process in processes] == [0, 0]
+    assert set(built(cache)) - before == names and len(names) == 1
+
+
+def test_steps_are_told_when_asked(small, capsys):
+    small.write_text(SMALL.replace("Waves that grow", "Told"), encoding="utf-8")
+    name = gs.load(small, verbose=True).__name__
+    steps = capsys.readouterr().out.splitlines()
+    assert {f"cython  {name}/waves.pyx", f"cc      {name}/waves_kernels.c", f"link    {name}.waves"} <= set(steps)
+
+
+def test_any_file_name_will_do(cache, tmp_path):
+    table = tmp_path / "3 odd-name.yml"
+    table.write_text(SMALL, encoding="utf-8")
+    assert gs.load(table).__name__.startswith("table_3_odd_name_")
+
+
+def test_where_it_is_kept(monkeypatch, tmp_path):
+    monkeypatch.delenv("GRADSMITH_CACHE_DIR", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_module.cache_folder() == tmp_path / "gradsmith"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_module.cache_folder() == Path.home() / ".cache" / "gradsmith"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cache_module.cache_folder() == Path.home() / "Library" / "Caches" / "gradsmith"
+    monkeypatch.setenv("GRADSMITH_CACHE_DIR", "~/mine")
+    assert cache_module.cache_folder() == Path.home() / "mine"
+
+
+# ---- mistakes
+
+
+def mistakes_of(small, old, new):
+    assert old in SMALL
+    small.write_text(SMALL.replace(old, new), encoding="utf-8")
+    with pytest.raises(SpecErrors) as raised:
+        gs.load(small)
+    return str(raised.value)
+
+
+def test_mistakes_are_told_with_their_place(small, cache):
+    before = built(cache)
+    message = mistakes_of(small, "grad * (cos", "gard * (cosh2")
+    assert message == (
+        f"{small}:5:9: ripple: formula for 'self' uses 'gard', which is not in scope. "
+        "In scope: grad, result, self. Did you mean 'grad'?"
+    )
+    assert built(cache) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("waves:", "3 waves:", ":1:1: family '3 waves' becomes a module, and that is no name for one. Use letters, "),
+        ("waves:", "op_table:", ":1:1: family 'op_table' has the name of another module of the package."),
+        ("  aliases:", "  operators: {unary: __neg__}\n  aliases:", ":7:15: ripple: '__neg__' belongs to gradsmith's"),
+        ("pointwise(sin(self) * self)", "array(sine(self))", "'sine', which is no argument and no function that was"),
+        ("sin(self) * self)", "sinn(self) * self)", "calls 'sinn', which is neither an op nor a helper. Did you mean"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_tables_outside(small, old, new, message):
+    assert message in mistakes_of(small, old, new)
+
+
+def test_a_missing_table(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.yaml"):
+        gs.load(tmp_path / "none.yaml")
+
+
+# ---- tools
+
+
+def test_missing_packages_are_named(small, monkeypatch):
+    small.write_text(SMALL.replace("Waves that grow", "Without tools"), encoding="utf-8")
+    find = importlib.util.find_spec
+    absent = {"Cython", "jinja2"}
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None if name in absent else find(name))
+    with pytest.raises(ImportError, match=r"needs Jinja2, Cython, which .* pip install 'gradsmith\[build\]'"):
+        gs.load(small)
+
+
+def test_a_missing_compiler_is_named(small, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-cc -pthread")
+    with pytest.raises(BuildError, match="no C compiler: 'no-such-cc' is not on the path. Install GCC"):
+        gs.load(small)
+
+
+def spoiled(file, old, new):
+    """Makes packages as the generator does, apart from one word."""
+
+    def make(*arguments, **options):
+        package = make_package(*arguments, **options)
+        assert old in package.files[file]
+        package.files[file] = package.files[file].replace(old, new)
+        return package
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("waves.pyx", "op_sin(self_)", "op_sine(self_)", "undeclared name not builtin: op_sine\n    {0}/waves.pyx:"),
+        ("waves_kernels.c", "sinf(", "sine(", "(implicit|.*undeclared).*sine.*\n    {0}/waves_kernels.c:"),
+        ("waves.pyx", "node.init(1", "node.init(nothing_of_c", "undeclared name not builtin: nothing_of_c"),
+    ],
+)
+def test_errors_of_compilers_name_the_entry(small, cache, monkeypatch, file, old, new, message):
+    """They speak of generated text; the message leads back to the table."""
+    small.write_text("# a comment\n\n" + SMALL, encoding="utf-8")
+    monkeypatch.setattr("gradsmith.codegen.outside.make_package", spoiled(file, old, new))
+    before = built(cache)
+    with pytest.raises(BuildError, match=f"^{small}:5: ripple: " + message.format(r"small_\w+")):
+        gs.load(small)
+    assert built(cache) == before
+
+
+def test_what_cannot_be_explained_is_told_as_it_is(small):
+    package = make_package(SMALL, str(small), "small")
+    output = "ld: cannot find -lm\ncollect2: error: ld returned 1 exit status"
+    assert packages.explained(output, package, HERE) == output
+
+
+def test_building_leaves_the_process_alone(small, run_python):
+    """Neither the folder, nor the environment, nor the modules of who loads."""
+    small.write_text(SMALL.replace("Waves that grow", "Built aside"), encoding="utf-8")
+    code = (
+        "import os, sys; before = (os.getcwd(), dict(os.environ), list(sys.path)); " + LOAD + "; "
+        "print(before == (os.getcwd(), dict(os.environ), list(sys.path)), 'setuptools' in sys.modules)"
+    )
+    done = run_python("-c", code, str(small))
+    assert done.stdout.split() == ["True", "False"], done.stderr
