@@ -22,7 +22,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug verify test check demo bench bench-edit docs clean distclean help
+.PHONY: all venv generate check-generated build debug explain verify test check demo bench bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -37,6 +37,9 @@ build: generate       ## compile what changed, on all cores
 debug: generate       ## compile with internal checks and counters, and run the tests; `make build` goes back
 	@$(RUN) build_extensions.py --debug
 	@$(RUN) -m pytest $(ARGS)
+
+explain: venv         ## what follows from an entry: make explain OP=tanh
+	@$(RUN) -m codegen explain $(OP)
 
 verify: build         ## prove every entry numerically, write docs/support.md; OPS="mul tanh" proves some
 	@$(RUN) -m gradsmith.verify $(if $(OPS),$(OPS),--matrix docs/support.md) $(ARGS)

@@ -2,16 +2,21 @@
 
 python -m codegen                                            gradsmith's own table
 python -m gradsmith.codegen my_ops.yaml --package my_ops     another one, compiled as a package of its own
+python -m codegen explain tanh                               all that follows from an entry
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from pathlib import Path
 
 from .build import load_table
 from .errors import SpecErrors
+from .explain import Sources, explain, indented, named_ops, proofs
+from .outside import make_package
 from .render import render_all
 from .write import differences, write
 
@@ -20,6 +25,9 @@ OWN_TABLE = ROOT / "derivatives.yaml"
 
 
 def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["explain"]:
+        return _explain(arguments[1:])
     options = _parse(arguments)
     if options.package:
         return _build_package(options)
@@ -33,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     return _check(folder, files) if options.check else _write(folder, files)
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m gradsmith.codegen",
         description="Generate the ops of gradsmith's table, or build the package of another table.",
@@ -63,6 +71,38 @@ def _build_package(options: argparse.Namespace) -> int:
 def _compiled_functions() -> frozenset[str]:
     """Modules of runtime/functions that generated code may cimport."""
     return frozenset(path.stem for path in (ROOT / "runtime" / "functions").glob("*.pxd"))
+
+
+def _explain(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m gradsmith.codegen explain", description="Explain an entry.")
+    parser.add_argument("op", help="an op, one of its overloads (sum.dim), or another name of it")
+    parser.add_argument("table", type=Path, nargs="?", help="a table of one's own (default: gradsmith's)")
+    parser.add_argument("--functions", type=Path, metavar="FILE", help="Python file that array(...) may call")
+    options = parser.parse_args(arguments)
+    try:
+        sources = _outside_sources(options) if options.table else _own_sources()
+        text = explain(options.op, sources, styled=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    except (SpecErrors, LookupError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `explain ... | head` ends in silence
+    print(text)
+    if not options.table:
+        print(f"---- Proofs\n\n{indented(proofs(named_ops(options.op, sources.table), ROOT))}")
+    return 0
+
+
+def _own_sources() -> Sources:
+    table = load_table(OWN_TABLE)
+    return Sources(table, OWN_TABLE.read_text(encoding="utf-8"), render_all(table, _compiled_functions()))
+
+
+def _outside_sources(options: argparse.Namespace) -> Sources:
+    text = options.table.read_text(encoding="utf-8")
+    functions = options.functions.read_text(encoding="utf-8") if options.functions else ""
+    package = make_package(text, str(options.table), options.table.stem, functions=functions)
+    return Sources(package.table, text, package.files)
 
 
 def _check(folder: Path, files: dict[str, str]) -> int:
