@@ -1,23 +1,32 @@
-"""Functions and generators that run under a context manager."""
+"""Functions, generators and coroutines that run under a context manager."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Generator
 from typing import Any
 
 _Function = Callable[..., Any]
 
-_GENERATOR = 0x20  # CO_GENERATOR of a code object; `inspect` is too slow to import for one bit
+# CO_... flags of a code object; `inspect` is too slow to import for three bits.
+_GENERATOR = 0x20
+_COROUTINE = 0x80
+_ASYNC_GENERATOR = 0x200
 
 
 def decorate(make_context: Callable[[], Any], function: _Function) -> _Function:
-    """`function` with a fresh context around every call; around every step when it is a generator."""
+    """`function` with a fresh context around every call; around every step when it is suspended between them."""
     if isinstance(function, type):
         raise TypeError(f"a mode decorates functions; decorate the methods of class {function.__name__} one by one")
     code = getattr(function, "__code__", None)
-    if code is not None and code.co_flags & _GENERATOR:
+    flags = 0 if code is None else code.co_flags
+    if flags & _GENERATOR:
         return _decorate_generator(make_context, function)
+    if flags & _COROUTINE:
+        return _decorate_coroutine(make_context, function)
+    if flags & _ASYNC_GENERATOR:
+        return _decorate_async_generator(make_context, function)
 
     @functools.wraps(function)
     def with_context(*args: Any, **kwargs: Any) -> Any:
@@ -30,21 +39,57 @@ def decorate(make_context: Callable[[], Any], function: _Function) -> _Function:
 def _decorate_generator(make_context: Callable[[], Any], function: _Function) -> _Function:
     @functools.wraps(function)
     def with_context(*args: Any, **kwargs: Any) -> Any:
-        generator = function(*args, **kwargs)
-        resume, argument = generator.send, None
-        while True:
-            try:
-                with make_context():
-                    item = resume(argument)
-            except StopIteration as stop:
-                return stop.value
-            try:
-                resume, argument = generator.send, (yield item)
-            except GeneratorExit:
-                with make_context():
-                    generator.close()
-                raise
-            except BaseException as error:
-                resume, argument = generator.throw, error
+        return (yield from _steps(make_context, function(*args, **kwargs)))
 
     return with_context
+
+
+def _decorate_coroutine(make_context: Callable[[], Any], function: _Function) -> _Function:
+    @functools.wraps(function)
+    async def with_context(*args: Any, **kwargs: Any) -> Any:
+        return await _awaitable_steps(make_context, function(*args, **kwargs))
+
+    return with_context
+
+
+def _decorate_async_generator(make_context: Callable[[], Any], function: _Function) -> _Function:
+    @functools.wraps(function)
+    async def with_context(*args: Any, **kwargs: Any) -> Any:
+        generator = function(*args, **kwargs)
+        step = generator.asend(None)
+        while True:
+            try:
+                item = await _awaitable_steps(make_context, step)
+            except StopAsyncIteration:
+                return
+            try:
+                step = generator.asend((yield item))
+            except GeneratorExit:
+                await _awaitable_steps(make_context, generator.aclose())
+                raise
+            except BaseException as error:
+                step = generator.athrow(error)
+
+    return with_context
+
+
+def _steps(make_context: Callable[[], Any], generator: Any) -> Generator[Any, Any, Any]:
+    """What `generator` yields and returns, with a context around each of its steps."""
+    resume, argument = generator.send, None
+    while True:
+        try:
+            with make_context():
+                item = resume(argument)
+        except StopIteration as stop:
+            return stop.value
+        try:
+            resume, argument = generator.send, (yield item)
+        except GeneratorExit:
+            with make_context():
+                generator.close()
+            raise
+        except BaseException as error:
+            resume, argument = generator.throw, error
+
+
+_awaitable_steps = types.coroutine(_steps)  # a coroutine is run in steps as well

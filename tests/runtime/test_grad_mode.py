@@ -1,5 +1,7 @@
 """no_grad, enable_grad, set_grad_enabled: blocks, decorators, generators, threads."""
 
+import asyncio
+import inspect
 import threading
 
 import pytest
@@ -79,6 +81,63 @@ def test_generators_have_the_mode_only_while_they_run():
     with pytest.raises(StopIteration) as stop:
         next(generator)
     assert stop.value.value == "end"
+
+
+def test_coroutines_have_the_mode_only_while_they_run():
+    seen = []
+
+    @gs.no_grad()
+    async def without():
+        seen.append(gs.is_grad_enabled())
+        await asyncio.sleep(0)
+        seen.append(gs.is_grad_enabled())
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), 0.001)
+        seen.append(gs.is_grad_enabled())
+        return "result"
+
+    async def others():
+        for _ in range(20):
+            assert gs.is_grad_enabled()
+            await asyncio.sleep(0)
+
+    async def together():
+        return await asyncio.gather(without(), others(), without(), others())
+
+    assert inspect.iscoroutinefunction(without)
+    assert asyncio.run(together()) == ["result", None, "result", None]
+    assert seen == [False] * 6 and gs.is_grad_enabled()
+
+
+def test_asynchronous_generators_have_the_mode_only_while_they_run():
+    closed = []
+
+    @gs.no_grad()
+    async def steps():
+        try:
+            sent = yield gs.is_grad_enabled()
+            await asyncio.sleep(0)
+            try:
+                yield sent, gs.is_grad_enabled()
+            except KeyError:
+                yield "caught", gs.is_grad_enabled()
+            yield "last"
+        finally:
+            closed.append(gs.is_grad_enabled())
+
+    async def use():
+        generator = steps()
+        assert await generator.__anext__() is False
+        assert gs.is_grad_enabled()
+        assert await generator.asend(7) == (7, False)
+        assert await generator.athrow(KeyError()) == ("caught", False)
+        assert gs.is_grad_enabled()
+        await generator.aclose()
+        assert closed == [False] and gs.is_grad_enabled()
+        assert [item async for item in steps()] == [False, (None, False), "last"]
+
+    assert inspect.isasyncgenfunction(steps)
+    asyncio.run(use())
 
 
 def test_set_grad_enabled_switches_at_once():
