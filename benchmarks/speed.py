@@ -90,6 +90,29 @@ def chain(step: Callable[[object, object], object], length: int, n: int) -> dict
     return each(build, *pair(n))
 
 
+def custom_function(saves: bool) -> dict[str, Contestant]:
+    """A Function that computes next to nothing: what `apply` and the way back through it cost."""
+    one = np.ones((), np.float32)
+
+    def build(lib: object, x: object) -> Contestant:
+        class Alias(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx: object, x: object) -> object:
+                if saves:
+                    ctx.save_for_backward(x)
+                return x.detach()
+
+            @staticmethod
+            def backward(ctx: object, grad: object) -> object:
+                if saves:
+                    (_,) = ctx.saved_tensors
+                return grad
+
+        return lambda: Alias.apply(x).backward()
+
+    return each(build, one)
+
+
 # ---- large arrays
 
 
@@ -194,6 +217,8 @@ ROWS = [
         "torch 1/20",
         per=1000,
     ),
+    Row("custom Function, apply + backward", lambda: custom_function(False), "torch 1/2"),
+    Row("custom Function that saves, apply + backward", lambda: custom_function(True), "torch 1/2"),
     Row("elementwise chain fwd+bwd, 1e7", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5),
     Row(
         "elementwise chain fwd+bwd, 1e7, 2 threads", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5, threads=2

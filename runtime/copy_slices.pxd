@@ -10,5 +10,5 @@ cdef class AsStridedBackward0(Node):
     pass
 
 
-cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function)
+cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function, int written=*)
 cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view)

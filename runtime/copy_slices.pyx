@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.string cimport memset
 cimport numpy as cnp
 
-from gradsmith.runtime.node cimport Node, give, gradient, set_metadata, set_value, value_of
+from gradsmith.runtime.node cimport NODE_TRACKED, Node, give, gradient, set_metadata, set_value, track, value_of
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 from gradsmith.runtime.variable cimport collect_edge
@@ -27,8 +27,9 @@ cdef enum:
 cdef class CopySlices(Node):
     """Splits the gradient of a base that was written through a view.
 
-    Edge 0 is the base's old history; edges 1.. are the inputs 1.. of the operation that wrote, whose node is value 0.
-    The operation's own input 0 was the view: its gradient is what the overwritten places of the base receive.
+    Edge 0 is the base's old history; edges 1.. are the inputs of the operation that wrote, whose node is value 0,
+    without the one that was the view (the first, except in custom Functions): its gradient is what the overwritten
+    places of the base receive.
     """
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -36,10 +37,12 @@ cdef class CopySlices(Node):
         cdef object geometry = value_of(self, 1)
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase inside = slice_of(grad, geometry)
+        cdef int written = value_of(self, 2)
         cdef list results
         cdef int i
         function.set_retained(self.is_retained())
-        results = run_inner(function, inside, self.wanted)
+        results = run_inner(function, inside, wanted_inside(self, function, written))
+        results.insert(0, results.pop(written))
         if self.wants(0):
             give(grad_inputs, 0, merge(grad, results[0], geometry))
         for i in range(1, self.n_edges):
@@ -53,6 +56,17 @@ cdef TensorBase slice_of(TensorBase grad, object geometry):
     return wrap(slice_values(<object>grad.array, geometry))
 
 
+cdef unsigned int wanted_inside(CopySlices node, Node function, int written) noexcept:
+    """Which gradients the operation that wrote has to compute: as the run wants them, in the operation's own order."""
+    cdef unsigned int wanted = 0
+    cdef int i, outer
+    for i in range(min(<int>function.n_edges, 32)):
+        outer = 0 if i == written else i + 1 if i < written else i
+        if function.edges[i].node != NULL and node.wants(outer):
+            wanted |= <unsigned int>1 << i
+    return wanted
+
+
 cdef list run_inner(Node function, TensorBase inside, unsigned int wanted):
     """Apply the operation's node to the gradient of the view; a list with one gradient or None per input."""
     cdef PyObject *incoming[1]
@@ -63,8 +77,6 @@ cdef list run_inner(Node function, TensorBase inside, unsigned int wanted):
     Py_INCREF(inside)
     incoming[0] = <PyObject *>inside
     function.wanted = wanted
-    if function.edges[0].node == NULL:
-        function.wanted &= ~<unsigned int>1
     try:
         function.apply(incoming, outgoing)
         for i in range(function.n_edges):
@@ -92,20 +104,23 @@ cdef object outside_of(TensorBase grad, object geometry):
     return upcalls.where(wrap(mask_of(geometry)), wrap(np.zeros((), grad.dtype)), grad)
 
 
-cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function):
+cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function, int written=0):
     cdef CopySlices node = CopySlices.__new__(CopySlices)
     cdef int i
     if function.n_edges > MAX_EDGES:
         raise RuntimeError(f"{function.name()}: an in-place operation on a view has at most {MAX_EDGES} inputs")
-    node.init(max(<int>function.n_edges, 1), 0, 2)
+    node.init(max(<int>function.n_edges, 1), 0, 3)
     collect_edge(node, 0, base)
     for i in range(1, function.n_edges):
-        node.edges[i] = function.edges[i]
+        node.edges[i] = function.edges[i - 1 if i <= written else i]
         if node.edges[i].node != NULL:
             Py_INCREF_pointer(node.edges[i].node)
     set_value(node, 0, function)
     set_value(node, 1, geometry_of(<object>base.array, <object>view.array))
+    set_value(node, 2, written)
     set_metadata(&node.metadata, base.array)
+    if function.flags & NODE_TRACKED:
+        track(node)
     return node
 
 

@@ -14,12 +14,20 @@ from gradsmith.runtime.tensor cimport (
     IS_VIEW,
     REQUIRES_GRAD,
     TensorBase,
+    VIEW_IN_FUNCTION,
     VIEW_MULTI_OUTPUT,
     VIEW_NO_GRAD,
     bump_version,
     wrap,
 )
-from gradsmith.runtime.variable cimport current_grad_fn, replace_array, requires_grad, requires_grad_1, set_grad_fn
+from gradsmith.runtime.variable cimport (
+    current_grad_fn,
+    function_view_error,
+    replace_array,
+    requires_grad,
+    requires_grad_1,
+    set_grad_fn,
+)
 
 import numpy as np
 
@@ -70,6 +78,8 @@ cdef bint repeats_elements(PyObject *array) noexcept:
 
 cdef int check_inplace_view(str op, TensorBase self) except -1:
     cdef TensorBase base = <TensorBase>self.base
+    if self.flags & VIEW_IN_FUNCTION and not self.flags & VIEW_MULTI_OUTPUT:
+        raise function_view_error(self, f"is being modified inplace by {op}")
     if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
         raise RuntimeError(
             f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "

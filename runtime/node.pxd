@@ -76,10 +76,10 @@ cdef class Node:
     cdef SavedVariable *saved
     cdef PyObject **values      # owned non-tensor values
     cdef uint16_t n_edges
-    cdef uint8_t n_saved
-    cdef uint8_t n_values
+    cdef uint16_t n_saved
     cdef uint16_t n_outputs
-    cdef uint16_t flags
+    cdef uint8_t n_values
+    cdef uint8_t flags
 
     # Scratch of one run of the engine, valid while `task` is that run's number.
     cdef uint64_t task
@@ -96,6 +96,7 @@ cdef class Node:
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1
     cdef void come_after(self, Node other) noexcept
     cdef int set_outputs(self, int n_outputs) except -1
+    cdef int reserve_saved(self, int n_saved) except -1
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1
     cdef void release_saved(self) noexcept
     cpdef str name(self)

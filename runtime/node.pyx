@@ -169,6 +169,19 @@ cdef class Node:
             self.outputs[i].metadata.type_number = -1
         return 0
 
+    cdef int reserve_saved(self, int n_saved) except -1:
+        """Make room for saved tensors after all, in a node that was initialised for none."""
+        GS_CHECK(self.n_saved == 0, "a node is given room for saved tensors twice")
+        if n_saved > 0xFFFF:
+            raise RuntimeError(f"{self.name()}: at most 65535 tensors can be saved for backward, got {n_saved}")
+        if n_saved > 2:
+            self.saved = <SavedVariable *>PyMem_Calloc(n_saved, sizeof(SavedVariable))
+            if self.saved == NULL:
+                self.saved = self.inline_saved
+                raise MemoryError()
+        self.n_saved = n_saved
+        return 0
+
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         raise NotImplementedError(f"the derivative for {self.name()} is not implemented")
 

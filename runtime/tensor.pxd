@@ -10,6 +10,7 @@ cdef enum TensorFlag:
     VIEW_NO_GRAD = 16           # a view made while recording was off: ambiguous to write with recording on
     VIEW_MULTI_OUTPUT = 32      # one of several views of a multi-output op: may not be written
     IS_TANGENT = 64             # held as the tangent of another tensor: nobody else may take its memory over
+    VIEW_IN_FUNCTION = 128      # a view that a custom Function made: may not be written
     NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
 
 

@@ -41,6 +41,7 @@ cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1  
 cdef TensorBase as_view(TensorBase base, object array)
 cdef list as_view_list(TensorBase base, object arrays)
 cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view)
+cdef object function_view_error(TensorBase view, str what)                  # a view made inside a custom Function
 cdef TensorBase share_version(TensorBase source, object array)              # detach: the counter is shared, the history is not
 
 # ---- the array

@@ -32,6 +32,7 @@ from gradsmith.runtime.tensor cimport (
     SAVED_AS_OUTPUT,
     TensorBase,
     TensorMeta,
+    VIEW_IN_FUNCTION,
     VIEW_MULTI_OUTPUT,
     VIEW_NO_GRAD,
     meta_of,
@@ -185,6 +186,8 @@ cdef int set_history_list(object results, Node node) except -1:
             result.flags |= REQUIRES_GRAD
             if result.flags & IS_VIEW:
                 result.view_version = version_of(result)
+            if node.flags & NODE_TRACKED:
+                track(result)
         i += 1
     return 0
 
@@ -228,7 +231,7 @@ cdef TensorBase as_view(TensorBase base, object array):
     if not shares_memory(base.array, array):
         return wrap(array)
     result = share_version(root_of(base), array)
-    result.flags |= IS_VIEW | (base.flags & (VIEW_NO_GRAD | VIEW_MULTI_OUTPUT))
+    result.flags |= IS_VIEW | (base.flags & (VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION))
     if not grad_enabled():
         result.flags |= VIEW_NO_GRAD
         if requires_grad(base):
@@ -290,6 +293,8 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
         return t.grad_fn
     if t.view_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
         return t.grad_fn
+    if t.flags & VIEW_IN_FUNCTION and t.grad_fn != NULL:
+        raise function_view_error(t, "its base or another view of its base has been modified inplace")
     base = <TensorBase>t.base
     if not requires_grad(base):
         return t.grad_fn
@@ -300,6 +305,16 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
     set_grad_fn(t, <PyObject *>node, 0)
     t.view_version = version_of(t)
     return t.grad_fn
+
+
+cdef object function_view_error(TensorBase view, str what):
+    source = "A tensor" if view.grad_fn == NULL else f"Output {view.output_nr} of {(<Node>view.grad_fn).name()}"
+    return RuntimeError(
+        f"{source} is a view and {what}. This view was created inside a custom Function (or because an input was "
+        "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated "
+        "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+        "cloning the output of the custom Function."
+    )
 
 
 # ---- the array

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.autograd.function import Function
 from gradsmith.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradsmith.runtime import engine, upcalls
 from gradsmith.runtime.python_data import is_tensor
 from gradsmith.runtime.tensor import TensorBase, from_array
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = ["Function", "backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
 
 def backward(

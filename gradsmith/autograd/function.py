@@ -1,0 +1,275 @@
+"""Custom Functions: operations whose forward and backward are written in Python.
+
+See docs/custom_function.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+from gradsmith.runtime import basic_ops, custom_function, function_node
+from gradsmith.runtime.grad_mode import is_grad_enabled, no_grad
+from gradsmith.runtime.python_data import is_tensor
+
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+class FunctionCtx:
+    """What `forward` or `setup_context` say to the backward, through their argument `ctx`.
+
+    Attributes that are set on `ctx` are there in `backward` and `jvp`. Tensors that backward needs belong into
+    `save_for_backward`: there, a change made in place is noticed, and memory is freed by the backward.
+    """
+
+    to_save: tuple[Any, ...] | None
+    saved_for_forward: tuple[Any, ...] | None
+    dirty_tensors: tuple[Any, ...] | None
+    non_differentiable: tuple[Any, ...] | None
+    materialize_grads: bool
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for `backward`, which finds them in ``ctx.saved_tensors``. To be called once.
+
+        Parameters
+        ----------
+        *tensors : Tensor or None
+            Inputs, outputs or intermediate results. What backward computes from intermediate results is not
+            differentiable any further: compute them again from inputs for a second derivative, or return them too.
+        """
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for `jvp`, which finds them in ``ctx.saved_tensors``. To be called once.
+
+        Parameters
+        ----------
+        *tensors : Tensor or None
+            Inputs, outputs or intermediate results.
+        """
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not is_tensor(tensor):
+                raise AssertionError(
+                    f"save_for_forward expects all arguments to be tensors, but argument {position} is of type "
+                    f"{type(tensor).__name__}; you should save non-tensors as attributes on ctx."
+                )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs forward has changed in place. Each has to be an output too. To be called once.
+
+        Parameters
+        ----------
+        *tensors : Tensor
+            The changed inputs.
+        """
+        self.dirty_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which outputs have no gradient. To be called once.
+
+        Parameters
+        ----------
+        *tensors : Tensor
+            Outputs. Those of an integer or bool dtype need not be named. `backward` still gets an argument for each:
+            zeros.
+        """
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say what `backward` and `jvp` get for a gradient that did not arrive.
+
+        Parameters
+        ----------
+        value : bool
+            True for zeros, which is the default; False for None.
+        """
+        self.materialize_grads = value
+
+
+class BackwardCFunction(function_node.FunctionNode, FunctionCtx):
+    """Base of the nodes of all custom Functions. Each Function has its own subclass, ``<name>Backward``."""
+
+    _forward_cls: type[Function]
+
+    def apply(self, *grads: Any) -> Any:
+        """Call the backward of the Function."""
+        cls = self._forward_cls
+        arguments = (list(grads),) if cls.boxed_grads_call else grads
+        return function_node.backward_of(cls)(self, *arguments)
+
+
+class FunctionMeta(type):
+    """Gives every Function the class of its nodes."""
+
+    _backward_cls: type[BackwardCFunction]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        members = {"_forward_cls": cls, "__module__": cls.__module__}
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), members)
+
+
+class Function(metaclass=FunctionMeta):
+    """Base of custom Functions: subclass it, define `forward` and `backward`, call ``apply``.
+
+    All methods are static. Recording is off while `forward` runs, so it may compute with gradsmith, with NumPy or with
+    anything else; its outputs are recorded as results of one operation.
+
+    Examples
+    --------
+    >>> class Exp(gradsmith.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         result = x.exp()
+    ...         ctx.save_for_backward(result)
+    ...         return result
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (result,) = ctx.saved_tensors
+    ...         return grad * result
+    >>> y = Exp.apply(gradsmith.ones(3, requires_grad=True))
+    """
+
+    # ``ctx.saved_tensors`` may be read once, and what it gave is freed as soon as backward drops it.
+    clear_saved_tensors_on_access = False
+    # ``backward(ctx, grads)`` gets one list, and frees the gradients that it takes out of it.
+    boxed_grads_call = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            f"an instance of {type(self).__name__} was called: Legacy autograd function with non-static forward method "
+            f"is not supported. Make forward a static method and call {type(self).__name__}.apply(...)."
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs: ``forward(ctx, *inputs)``, or ``forward(*inputs)`` together with `setup_context`.
+
+        Parameters
+        ----------
+        ctx : FunctionCtx
+            Takes what backward needs. Only without `setup_context`.
+        *inputs : object
+            The arguments of `apply`. Only tensors among them, not those inside lists or dicts, have gradients.
+
+        Returns
+        -------
+        Tensor, or tuple of Tensor and other things
+            What is no tensor is handed through.
+        """
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Say on `ctx` what backward needs, after a `forward` that has no `ctx`.
+
+        Parameters
+        ----------
+        ctx : FunctionCtx
+            As in `forward`.
+        inputs : tuple
+            The positional arguments of `forward`, with defaults.
+        output : object
+            What `forward` returned.
+        """
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Gradients of the inputs from those of the outputs.
+
+        Parameters
+        ----------
+        ctx : FunctionCtx
+            As `forward` left it; ``ctx.needs_input_grad[i]`` says whether this run asks for the gradient of input `i`.
+        *grad_outputs : Tensor or None
+            One per output.
+
+        Returns
+        -------
+        Tensor, None, or tuple of these
+            One per input; None for what has no gradient.
+        """
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    # The other name that `backward` may be written under.
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """Tangents of the outputs from those of the inputs, for forward mode.
+
+        Parameters
+        ----------
+        ctx : FunctionCtx
+            As `forward` left it; ``ctx.saved_tensors`` has what `save_for_forward` was given.
+        *tangents : Tensor or None
+            One per input. That of an input which forward has written must be written and returned.
+
+        Returns
+        -------
+        Tensor, None, or tuple of these
+            One per output; None for zero. That of a view must be a view.
+        """
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    apply: ClassVar[Callable[..., Any]] = classmethod(custom_function.apply)  # type: ignore[assignment]
+
+
+function_node.set_function_type(Function)
+
+
+class InplaceFunction(Function):
+    """A Function with an attribute `inplace`, kept for programs that derive from it."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+def once_differentiable(backward: _Method) -> _Method:
+    """Decorate a `backward` that must not be differentiated itself: one that computes with NumPy, for example.
+
+    It runs with recording off. When the graph of the gradient is asked for, gradients that depend on something that
+    requires grad raise RuntimeError as soon as somebody differentiates them.
+    """
+
+    @functools.wraps(backward)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        sources = function_node.differentiable_sources(ctx, _flat(args)) if is_grad_enabled() else []
+        with no_grad():
+            grads = backward(ctx, *args)
+        if not sources:
+            return grads
+        message = (
+            f"{ctx.name()}: trying to differentiate twice a function that was marked with @once_differentiable; write "
+            "its backward in differentiable operations and take the mark away"
+        )
+        if not isinstance(grads, tuple):
+            return basic_ops.delayed_error(message, [grads], sources)[0]
+        return tuple(basic_ops.delayed_error(message, list(grads), sources))
+
+    return wrapper  # type: ignore[return-value]
+
+
+def _flat(args: tuple[Any, ...]) -> list[Any]:
+    """The gradients, when they come in one list too."""
+    return [grad for arg in args for grad in (arg if isinstance(arg, list) else [arg])]

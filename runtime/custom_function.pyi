@@ -1,0 +1,3 @@
+from typing import Any
+
+def apply(cls: type, *args: Any, **kwargs: Any) -> Any: ...
