@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .checking import Context, Resolved, gives_gradient
 from .declare import Declaration, RawFormula
@@ -50,6 +50,7 @@ class BackwardBuilder:
             values=values,
             saved_lists=tuple(self.lists(gradients, len(values))),
             outputs=tuple(i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted),
+            saving=self.declaration.saving,
         )
 
     @property
@@ -64,7 +65,7 @@ class BackwardBuilder:
         """The formula without inputs that are numbers here; None when nothing is left."""
         numbers = self.declaration.scalar_positions(self.index)
         inputs = tuple(name for name in formula.inputs if name not in numbers)
-        return RawFormula(inputs, formula.text) if inputs else None
+        return replace(formula, inputs=inputs) if inputs else None
 
     def edges(self, inputs: list[tuple[str, ...]]) -> tuple[str, ...]:
         """Differentiable inputs in the order of the signature, but a list last: it has an edge for each tensor."""
@@ -104,7 +105,7 @@ class BackwardBuilder:
             self.error(raw, f"{self.subject(raw)} {reason}")
             return None
         position = raw.text.position
-        return Formula(raw.text.text, position.line, position.column, expr, self.is_loop(expr))
+        return Formula(raw.text.text, position.line, position.column, expr, self.is_loop(expr), raw.is_derived)
 
     def parts_for(self, raw: RawFormula, expr: Expr) -> Expr:
         """Of a joint tuple, the parts of the inputs that are tensors here."""

@@ -16,6 +16,7 @@ from .backward import BackwardBuilder
 from .callees import Callee, Callees
 from .checking import Context
 from .declare import Declaration, declare, faces
+from .derive import Deriver
 from .errors import Collector
 from .forward import expect_forward
 from .library import library_callees, library_returns
@@ -99,6 +100,8 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
+    deriver = Deriver(declarations, context, origin.library)
+    declarations = [deriver.completed(declaration) for declaration in declarations]
     numbers = _node_numbers(declarations)
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
     errors.raise_if_any()

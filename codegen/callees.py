@@ -72,10 +72,14 @@ class Callees:
         """Callees behind syntax that names an op without saying so: `where` behind ``a if test else b``."""
         return self.of_library(base) or self.named(base)
 
-    def loops(self, c_entry: str) -> bool:
+    def of_entry(self, c_entry: str) -> Callee:
+        """The callee behind a C entry, which must exist."""
         if self.library and c_entry not in self._by_entry:
-            return self.library.loops(c_entry)
-        return self._by_entry[c_entry].loops
+            return self.library.of_entry(c_entry)
+        return self._by_entry[c_entry]
+
+    def loops(self, c_entry: str) -> bool:
+        return self.of_entry(c_entry).loops
 
     def is_holomorphic(self, c_entry: str) -> bool:
         """Is the op or helper behind a C entry; an intrinsic of the loops has none."""

@@ -30,7 +30,7 @@ class Context:
     errors: Collector
     function_kind: str = "function of runtime/functions"  # what `functions` are called in messages
     # Variants repeat the texts of their entry: the first mistake in a text is told, no other.
-    _told: set[RawText] = field(default_factory=set)
+    told: set[RawText] = field(default_factory=set)
 
     def expect_expr(
         self, raw: RawText, scope: Scope, op: str, subject: str, part: tuple[int, str] | None = None
@@ -57,9 +57,9 @@ class Context:
             return None
 
     def error(self, raw: RawText, offset: int, op: str, problem: str, hint: str = "") -> None:
-        if raw in self._told:
+        if raw in self.told:
             return
-        self._told.add(raw)
+        self.told.add(raw)
         self.errors.add(raw.position_of(offset), op, problem, hint)
 
 

@@ -26,11 +26,15 @@ class RawFormula:
     inputs: tuple[str, ...]  # results, in forward mode
     text: RawText
     is_tangent: bool = False
+    is_derived: bool = False  # nobody wrote it: see derive.py
 
     @property
     def subject(self) -> str:
         """How messages call it."""
-        return f"{'forward ' if self.is_tangent else ''}formula for {' and '.join(repr(name) for name in self.inputs)}"
+        names = " and ".join(repr(name) for name in self.inputs)
+        if self.is_derived:
+            return f"derived formula for {names}, '{self.text.text}',"
+        return f"{'forward ' if self.is_tangent else ''}formula for {names}"
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Declaration:
     formulas: tuple[RawFormula, ...]
     tangent_formulas: tuple[RawFormula, ...]  # forward mode, as far as the entry says it
     non_differentiable: frozenset[str]  # inputs that the entry says have no gradient
+    without_formula: tuple[str, ...]  # inputs whose formulas are to be derived
     output_differentiability: tuple[bool, ...]
     output_condition: RawText | None  # of the only result: when it has a history
     forms: frozenset[str]
@@ -61,6 +66,7 @@ class Declaration:
     samples: tuple[dict[str, str], ...] = field(hash=False)
     policy: Policy
     package: str = ""  # of a table outside the tree
+    saving: str = ""  # why the node keeps what it keeps, where there was a choice
 
     @property
     def base(self) -> str:
@@ -167,8 +173,8 @@ class _Declarer:
         tangent_formulas = self.tangent_formulas()
         forward = self.forward()
         outputs = self.output_differentiability()
-        self.verify_gradients(forward, formulas, outputs)
-        self.verify_tangents(forward, formulas, tangent_formulas, outputs)
+        missing = self.verify_gradients(forward, formulas, outputs)
+        self.verify_tangents(forward, bool(formulas or missing), tangent_formulas, outputs)
         self.verify_faces()
         return Declaration(
             entry=self.entry,
@@ -178,6 +184,7 @@ class _Declarer:
             formulas=formulas,
             tangent_formulas=tangent_formulas,
             non_differentiable=non_differentiable,
+            without_formula=missing,
             output_differentiability=outputs,
             output_condition=self.output_condition(),
             forms=self.forms(),
@@ -324,8 +331,11 @@ class _Declarer:
         forward: RawForward | None,
         formulas: tuple[RawFormula, ...],
         outputs: tuple[bool, ...],
-    ) -> None:
-        """The op has formulas, or the entry says why not. (An input without one refuses to require grad.)"""
+    ) -> tuple[str, ...]:
+        """The op has formulas, or the entry says why not. (An input without one refuses to require grad.)
+
+        Returns the inputs whose formula is derived: those that a pointwise op has none for.
+        """
         reason = self.why_no_formulas(forward, outputs)
         for formula in formulas if reason else ():
             self.error(formula.text.position, f"{formula.subject}, but {reason}")
@@ -335,8 +345,13 @@ class _Declarer:
         # A formula for a name that does not exist was meant for one that does.
         known = {*KEYS, *self.signature.output_names}
         misnamed = any(self.signature.expect_argument(n) is None for n in written - known)
-        if missing and not (reason or misnamed or forward is None or formulas):
+        if not missing or reason or misnamed or forward is None:
+            return ()
+        if forward.kind == "pointwise":
+            return tuple(a.name for a in missing)
+        if not formulas:
             self.missing_formulas(missing)
+        return ()
 
     def verify_one_list(self, formulas: tuple[RawFormula, ...]) -> None:
         """A list has an edge for each of its tensors, after all others: there is one such place."""
@@ -348,12 +363,12 @@ class _Declarer:
     def verify_tangents(
         self,
         forward: RawForward | None,
-        formulas: tuple[RawFormula, ...],
+        has_gradient: bool,
         tangents: tuple[RawFormula, ...],
         outputs: tuple[bool, ...],
     ) -> None:
         """Forward mode is said of an op that has a gradient, and of results that have one."""
-        reason = self.why_no_formulas(forward, outputs) or ("" if formulas else "no input has a gradient")
+        reason = self.why_no_formulas(forward, outputs) or ("" if has_gradient else "no input has a gradient")
         differentiable = {n for n, flag in zip(self.signature.output_names, outputs, strict=False) if flag}
         for tangent in tangents:
             wrong = [name for name in tangent.inputs if name not in differentiable]

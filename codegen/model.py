@@ -77,6 +77,7 @@ class Backward:
     values: tuple[SavedValue, ...]  # value slots
     saved_lists: tuple[SavedTensor, ...] = ()  # Tensor[]: value slots after `values`
     outputs: tuple[int, ...] = (0,)  # those that have a gradient
+    saving: str = ""  # why that is saved and nothing else, where there was a choice
 
     def __post_init__(self) -> None:
         edges = [e for g in self.gradients for e in g.edges]

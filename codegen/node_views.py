@@ -30,6 +30,7 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         class_name=backward.class_name,
         node_name=backward.node_name,
         signature=str(variant.signature),
+        saving=backward.saving,
         fused=backward_table_name(variant) if fused else "",
         n_edges=len(backward.differentiable_inputs),
         single_output=len(variant.signature.returns) == 1 and not is_list_output,
@@ -81,7 +82,7 @@ def _gradient_view(
     kept = everything_saved(backward)
     is_list = variant.signature.argument(gradient.inputs[0]).type.is_tensor_list
     return GradientView(
-        comment=f"{', '.join(gradient.inputs)}: {_one_line(gradient.formula.text)}",
+        comment=_comment(gradient),
         kind="joint" if gradient.is_joint else "list" if is_list else "single",
         edges=gradient.edges,
         tested=len(backward.differentiable_inputs) > 1 and not is_list,
@@ -97,6 +98,12 @@ def _needs(backward: Backward, gradient: Gradient_) -> tuple[int, ...]:
     """Gradients are linear: where none of those it reads has arrived, a formula has nothing to give."""
     reads_all = gradient.formula.uses_all_gradients or gradient.formula.gradients >= set(backward.outputs)
     return () if reads_all else tuple(sorted(gradient.formula.gradients))
+
+
+def _comment(gradient: Gradient_) -> str:
+    """``other: grad * conj(self)``, and whether anybody wrote it."""
+    inputs = ", ".join(gradient.inputs)
+    return f"{inputs}{' (derived)' if gradient.formula.is_derived else ''}: {_one_line(gradient.formula.text)}"
 
 
 def _one_line(text: str) -> str:

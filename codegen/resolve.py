@@ -64,7 +64,7 @@ BOOL = Type("bool")
 
 # Python's operator -> symbol in the tree, special method, reflected method. An operator whose
 # reflected method is itself may swap its operands.
-_BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
+BINARY_OPERATORS: dict[type[ast.operator], tuple[str, str, str]] = {
     ast.Add: ("+", "__add__", "__radd__"),
     ast.Sub: ("-", "__sub__", "__rsub__"),
     ast.Mult: ("*", "__mul__", "__rmul__"),
@@ -185,11 +185,11 @@ class Resolver:
 
     def _binary(self, node: ast.BinOp) -> Expr:
         left, right = self._visit(node.left), self._visit(node.right)
-        if type(node.op) not in _BINARY:
+        if type(node.op) not in BINARY_OPERATORS:
             raise Problem(
                 f"has the operator of {_describe(node.op)}, which formulas do not know", node.left.end_col_offset or 0
             )
-        symbol, method, reflected = _BINARY[type(node.op)]
+        symbol, method, reflected = BINARY_OPERATORS[type(node.op)]
         if not (_has_tensor(left) or _has_tensor(right)):
             return Operator(_number_type(node, symbol, left, right), symbol, (left, right))
         mirrored = method if symbol in _COMMUTATIVE else ""

@@ -34,6 +34,8 @@ class OpRowView:
     inputs: tuple[str, ...]
     gradients: tuple[tuple[str, str], ...]
     tangent: str
+    derived: tuple[str, ...]
+    saving: str
     outputs: tuple[bool, ...]
     samples: tuple[tuple[tuple[str, str], ...], ...]
     operators: tuple[tuple[str, str], ...]
@@ -80,6 +82,8 @@ def op_row(op: Op) -> OpRowView:
         inputs=tuple(dict.fromkeys(name for names, _ in gradients for name in names)),
         gradients=tuple((", ".join(names), text) for names, text in gradients),
         tangent="; ".join(tangent_texts(op)),
+        derived=_derived(op),
+        saving=next((v.backward.saving for v in op.variants if v.backward), ""),
         outputs=op.output_differentiability,
         samples=tuple(tuple(sample.items()) for sample in op.samples),
         operators=op.operators,
@@ -111,3 +115,10 @@ def _gradients(op: Op) -> list[tuple[tuple[str, ...], str]]:
         for gradient in variant.backward.gradients if variant.backward else ():
             found.setdefault(gradient.inputs, " ".join(gradient.formula.text.split()))
     return list(found.items())
+
+
+def _derived(op: Op) -> tuple[str, ...]:
+    """Inputs whose formula nobody wrote."""
+    gradients = [gradient for variant in op.variants if variant.backward for gradient in variant.backward.gradients]
+    names = [name for gradient in gradients if gradient.formula.is_derived for name in gradient.inputs]
+    return tuple(dict.fromkeys(names))

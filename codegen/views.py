@@ -63,6 +63,7 @@ class NodeView:
     class_name: str
     node_name: str
     signature: str
+    saving: str  # why it keeps what it keeps, or ""
     fused: str  # name of the table of kernels, or ""
     n_edges: int
     single_output: bool  # never run with an undefined gradient

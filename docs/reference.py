@@ -157,7 +157,10 @@ def family_section(family: str, rows: list[OpRowView]) -> str:
 def op_section(row: OpRowView) -> str:
     lines = [f"### {row.base}{'.' + row.overload if row.overload else ''}", "", row.doc, ""]
     lines += ["```text", row.name, "```", "", f"- forward: `{one_line(row.forward)}`"]
-    lines += [f"- gradient of {inputs}: `{one_line(formula)}`" for inputs, formula in row.gradients]
+    lines += [
+        f"- gradient of {inputs}{', derived' if inputs in row.derived else ''}: `{one_line(formula)}`"
+        for inputs, formula in row.gradients
+    ]
     if row.nondifferentiable:
         lines.append(f"- no gradient: {row.nondifferentiable}")
     lines += policy_lines(row)

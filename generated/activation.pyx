@@ -119,7 +119,6 @@ from gradsmith.generated.comparison cimport (
 from gradsmith.generated.division cimport (
     op_div_scalar_tensor,
     op_div_tensor_scalar,
-    op_div_tensor_tensor,
 )
 from gradsmith.generated.exponential cimport (
     op_erf,
@@ -154,7 +153,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:639
+# derivatives.yaml:640
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -291,7 +290,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:650
+# derivatives.yaml:651
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -427,7 +426,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:662
+# derivatives.yaml:663
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -438,7 +437,7 @@ cdef class SoftplusBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
         cdef object beta, threshold
-        # self: where(self * beta > threshold, grad, grad * sigmoid(self * beta))
+        # self (derived): where(self * beta > threshold, grad, grad * sigmoid(self * beta))
         self_ = unpack(self, 0)
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
@@ -598,7 +597,7 @@ cdef class GeluErfBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
-        # self: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
+        # self (derived): grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         self_ = unpack(self, 0)
         give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_))))))
         return 0
@@ -690,7 +689,7 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:700
+# derivatives.yaml:699
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -700,9 +699,9 @@ cdef class GeluTanhBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
-        # self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self))
+        # self (derived): grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.5), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654))))), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.10703222440890037), self_), 0.7978845608028654)))))
+        give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1)), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654))))))))
         return 0
 
     cpdef str name(self):
@@ -719,7 +718,7 @@ cdef int tangents_gelu_tanh(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.5), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654))))), op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.10703222440890037), self), 0.7978845608028654)))))
+            walk.give(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1)), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654))))))))
     finally:
         walk.end()
     return 0
@@ -785,14 +784,14 @@ def gelu_tanh(input):
     -----
     Gradients::
 
-        input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self))
+        input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
         result: auto_element_wise
     """
     return call_gelu_tanh(input)
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:713
+# derivatives.yaml:708
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""
@@ -802,7 +801,7 @@ cdef class SiluBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
-        # self: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+        # self (derived): grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         self_ = unpack(self, 0)
         give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sigmoid(self_), op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, op_sigmoid(self_))), 1)))))
         return 0
@@ -831,7 +830,7 @@ cdef TensorBase silu_by_ops(TensorBase self):
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
-        return op_div_tensor_tensor(self, op_add_scalar(op_exp(op_neg(self)), 1))
+        return op_mul_tensor(self, op_sigmoid(self))
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)

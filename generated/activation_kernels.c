@@ -2,7 +2,7 @@
 #include "activation_kernels.h"
 
 /* ---- SIGMOID_BACKWARD */
-/* derivatives.yaml:639 */
+/* derivatives.yaml:640 */
 
 /* self: grad * conj((1 - result) * result) */
 GS_CLONES static void sigmoid_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -43,7 +43,7 @@ const gs_fused_kernel *const SIGMOID_BACKWARD[1] = {
 };
 
 /* ---- RELU_BACKWARD */
-/* derivatives.yaml:650 */
+/* derivatives.yaml:651 */
 
 /* self: where(result <= 0, 0, grad) */
 GS_CLONES static void relu_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -84,7 +84,7 @@ const gs_fused_kernel *const RELU_BACKWARD[1] = {
 };
 
 /* ---- SOFTPLUS_BACKWARD */
-/* derivatives.yaml:662 */
+/* derivatives.yaml:663 */
 
 /* self: where(self * beta > threshold, grad, grad * sigmoid(self * beta)) */
 GS_CLONES static void softplus_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -173,9 +173,9 @@ const gs_fused_kernel *const GELU_ERF_BACKWARD[1] = {
 };
 
 /* ---- GELU_TANH_BACKWARD */
-/* derivatives.yaml:700 */
+/* derivatives.yaml:699 */
 
-/* self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self)) */
+/* self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))))) */
 GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -185,7 +185,7 @@ GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scala
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float tanh_1 = tanhf(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i]));
-        out[i] = grad[i] * (0.5f * (1.0f + tanh_1) + 0.5f * self[i] * (1.0f - tanh_1 * tanh_1) * (0.7978845608028654f + 0.10703222440890037f * self[i] * self[i]));
+        out[i] = grad[i] * (0.5f * (1.0f + tanh_1) + 0.3989422804014327f * self[i] * (1.0f + 0.134145f * self[i] * self[i]) * (1.0f - tanh_1 * tanh_1));
     }
 }
 
@@ -198,7 +198,7 @@ GS_CLONES static void gelu_tanh_backward_self_d(char **args, const double *scala
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double tanh_1 = tanh(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i]));
-        out[i] = grad[i] * (0.5 * (1.0 + tanh_1) + 0.5 * self[i] * (1.0 - tanh_1 * tanh_1) * (0.7978845608028654 + 0.10703222440890037 * self[i] * self[i]));
+        out[i] = grad[i] * (0.5 * (1.0 + tanh_1) + 0.3989422804014327 * self[i] * (1.0 + 0.134145 * self[i] * self[i]) * (1.0 - tanh_1 * tanh_1));
     }
 }
 
@@ -216,7 +216,7 @@ const gs_fused_kernel *const GELU_TANH_BACKWARD[1] = {
 };
 
 /* ---- SILU_BACKWARD */
-/* derivatives.yaml:713 */
+/* derivatives.yaml:708 */
 
 /* self: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self)))) */
 GS_CLONES static void silu_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -259,7 +259,7 @@ const gs_fused_kernel *const SILU_BACKWARD[1] = {
 };
 
 /* ---- SIGMOID_FORWARD */
-/* derivatives.yaml:639 */
+/* derivatives.yaml:640 */
 
 /* 1 / (1 + exp(-self)) */
 GS_CLONES static void sigmoid_forward_f(char **args, const double *scalars, npy_intp n)
@@ -294,7 +294,7 @@ const gs_fused_kernel SIGMOID_FORWARD = {
 };
 
 /* ---- RELU_FORWARD */
-/* derivatives.yaml:650 */
+/* derivatives.yaml:651 */
 
 /* maximum(self, 0) */
 GS_CLONES static void relu_forward_f(char **args, const double *scalars, npy_intp n)
@@ -329,7 +329,7 @@ const gs_fused_kernel RELU_FORWARD = {
 };
 
 /* ---- SOFTPLUS_FORWARD */
-/* derivatives.yaml:662 */
+/* derivatives.yaml:663 */
 
 /* where(self * beta > threshold, self, log1p(exp(self * beta)) / beta) */
 GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy_intp n)
@@ -408,7 +408,7 @@ const gs_fused_kernel GELU_ERF_FORWARD = {
 };
 
 /* ---- GELU_TANH_FORWARD */
-/* derivatives.yaml:700 */
+/* derivatives.yaml:699 */
 
 /* 0.5 * self * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) */
 GS_CLONES static void gelu_tanh_forward_f(char **args, const double *scalars, npy_intp n)
@@ -443,9 +443,9 @@ const gs_fused_kernel GELU_TANH_FORWARD = {
 };
 
 /* ---- SILU_FORWARD */
-/* derivatives.yaml:713 */
+/* derivatives.yaml:708 */
 
-/* self / (1 + exp(-self)) */
+/* self * sigmoid(self) */
 GS_CLONES static void silu_forward_f(char **args, const double *scalars, npy_intp n)
 {
     const float *self = (const float *)args[0];
@@ -453,7 +453,7 @@ GS_CLONES static void silu_forward_f(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] / (1.0f + expf(-self[i]));
+        out[i] = self[i] * (1.0f / (1.0f + expf(-self[i])));
     }
 }
 
@@ -464,7 +464,7 @@ GS_CLONES static void silu_forward_d(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] / (1.0 + exp(-self[i]));
+        out[i] = self[i] * (1.0 / (1.0 + exp(-self[i])));
     }
 }
 
@@ -473,6 +473,6 @@ const gs_fused_kernel SILU_FORWARD = {
     .loops = {silu_forward_f, silu_forward_d},
     .n_inputs = 1,
     .n_scalars = 0,
-    .cost = 13,
+    .cost = 14,
     .inputs = {0},
 };

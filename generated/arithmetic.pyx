@@ -141,7 +141,7 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:157
+# derivatives.yaml:163
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -289,7 +289,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:170
+# derivatives.yaml:176
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -299,9 +299,9 @@ cdef class AddBackward1(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        if self.wants(0):    # self: grad
+        if self.wants(0):    # self (derived): grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other: grad * conj(alpha)
+        if self.wants(1):    # other (derived): grad * conj(alpha)
             alpha = value_of(self, 0)
             give(grad_inputs, 1, op_mul_scalar(grad, conj_number(alpha)))
         return 0
@@ -403,7 +403,7 @@ cdef class AddScalarBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
+        # self (derived): grad
         give(grad_inputs, 0, grad)
         return 0
 
@@ -553,7 +553,7 @@ def add(input, other, *, alpha=None, out=None):
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:182
+# derivatives.yaml:186
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -748,7 +748,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:196
+# derivatives.yaml:200
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -758,9 +758,9 @@ cdef class SubBackward1(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        if self.wants(0):    # self: grad
+        if self.wants(0):    # self (derived): grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other: -grad * conj(alpha)
+        if self.wants(1):    # other (derived): -grad * conj(alpha)
             alpha = value_of(self, 0)
             give(grad_inputs, 1, op_mul_scalar(op_neg(grad), conj_number(alpha)))
         return 0
@@ -862,7 +862,7 @@ cdef class SubTensorScalarBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
+        # self (derived): grad
         give(grad_inputs, 0, grad)
         return 0
 
@@ -948,7 +948,7 @@ cdef class SubScalarTensorBackward1(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        # other: -grad * conj(alpha)
+        # other (derived): -grad * conj(alpha)
         alpha = value_of(self, 0)
         give(grad_inputs, 0, op_mul_scalar(op_neg(grad), conj_number(alpha)))
         return 0
@@ -1087,7 +1087,7 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:208
+# derivatives.yaml:210
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
@@ -1315,7 +1315,7 @@ multiply = mul
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:222
+# derivatives.yaml:224
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -1427,7 +1427,7 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:232
+# derivatives.yaml:234
 
 cdef TensorBase op_positive(TensorBase self):
     cdef int span = 0
@@ -1466,7 +1466,7 @@ def positive(input):
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:240
+# derivatives.yaml:242
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
@@ -1586,7 +1586,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:253
+# derivatives.yaml:255
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -1696,7 +1696,7 @@ def sign(input, *, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:264
+# derivatives.yaml:266
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -1821,7 +1821,7 @@ def sgn(input, *, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:277
+# derivatives.yaml:279
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -1939,7 +1939,7 @@ def square(input, *, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:288
+# derivatives.yaml:290
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -2059,7 +2059,7 @@ def reciprocal(input, *, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:299
+# derivatives.yaml:301
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
@@ -2098,7 +2098,7 @@ def conj(input):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:306
+# derivatives.yaml:308
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

@@ -128,7 +128,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:727
+# derivatives.yaml:721
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -223,7 +223,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:737
+# derivatives.yaml:731
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -320,7 +320,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:748
+# derivatives.yaml:742
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -421,7 +421,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:760
+# derivatives.yaml:754
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -522,7 +522,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:772
+# derivatives.yaml:766
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -623,7 +623,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:784
+# derivatives.yaml:778
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -724,7 +724,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:796
+# derivatives.yaml:790
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -819,7 +819,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:805
+# derivatives.yaml:799
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -914,7 +914,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:814
+# derivatives.yaml:808
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1009,7 +1009,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:823
+# derivatives.yaml:817
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1069,7 +1069,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:832
+# derivatives.yaml:826
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1168,7 +1168,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:843
+# derivatives.yaml:837
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1267,7 +1267,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:854
+# derivatives.yaml:848
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1366,7 +1366,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:865
+# derivatives.yaml:859
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1428,7 +1428,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:876
+# derivatives.yaml:870
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1467,7 +1467,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:883
+# derivatives.yaml:877
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1506,7 +1506,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:890
+# derivatives.yaml:884
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1545,7 +1545,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:897
+# derivatives.yaml:891
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

@@ -136,7 +136,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:496
+# derivatives.yaml:498
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -256,7 +256,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:506
+# derivatives.yaml:508
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -376,7 +376,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:514
+# derivatives.yaml:516
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -494,7 +494,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:524
+# derivatives.yaml:526
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -612,7 +612,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:534
+# derivatives.yaml:536
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -732,17 +732,18 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:544
+# derivatives.yaml:546
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
 
+    # Saves result: sqrt need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, RSQRT_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase result
-        # self: -0.5 * grad * conj(result * result * result)
+        # self (derived): -0.5 * grad * conj(result * result * result)
         result = unpack(self, 0)
         give(grad_inputs, 0, op_mul_tensor(op_mul_scalar(grad, -0.5), op_conj(op_mul_tensor(op_mul_tensor(result, result), result))))
         return 0
@@ -869,7 +870,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:555
+# derivatives.yaml:556
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -921,7 +922,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:564
+# derivatives.yaml:565
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1023,7 +1024,7 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:574
+# derivatives.yaml:575
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""

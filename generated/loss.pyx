@@ -126,7 +126,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:1920
+# derivatives.yaml:1914
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -261,7 +261,7 @@ def mse_loss(input, target, reduction="mean"):
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:1933
+# derivatives.yaml:1927
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -272,19 +272,19 @@ cdef class MseLossBackwardBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, one, other
         cdef object scale
-        if self.wants(0):    # self: grad * (scale * (one - other))
+        if self.wants(0):    # self (derived): grad * scale * (one - other)
             one = unpack(self, 1)
             other = unpack(self, 2)
             scale = value_of(self, 0)
-            give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_sub_tensor_tensor(one, other), scale)))
-        if self.wants(1):    # one: grad * (scale * self)
+            give(grad_inputs, 0, op_mul_tensor(op_mul_scalar(grad, scale), op_sub_tensor_tensor(one, other)))
+        if self.wants(1):    # one (derived): grad * scale * self
             self_ = unpack(self, 0)
             scale = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(grad, op_mul_scalar(self_, scale)))
-        if self.wants(2):    # other: -grad * (scale * self)
+            give(grad_inputs, 1, op_mul_tensor(op_mul_scalar(grad, scale), self_))
+        if self.wants(2):    # other (derived): -grad * scale * self
             self_ = unpack(self, 0)
             scale = value_of(self, 0)
-            give(grad_inputs, 2, op_mul_tensor(op_neg(grad), op_mul_scalar(self_, scale)))
+            give(grad_inputs, 2, op_mul_tensor(op_mul_scalar(op_neg(grad), scale), self_))
         return 0
 
     cpdef str name(self):
@@ -317,11 +317,11 @@ cdef int tangents_mse_loss_backward(TensorBase result, TensorBase self, TensorBa
             other_t = walk.tangent(other)
             result_t = None
             if self_t is not None:
-                result_t = op_mul_tensor(self_t, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
+                result_t = op_mul_tensor(op_mul_scalar(self_t, scale), op_sub_tensor_tensor(one, other))
             if one_t is not None:
-                result_t = plus(result_t, op_mul_tensor(one_t, op_mul_scalar(self, scale)))
+                result_t = plus(result_t, op_mul_tensor(op_mul_scalar(one_t, scale), self))
             if other_t is not None:
-                result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_mul_scalar(self, scale)))
+                result_t = plus(result_t, op_mul_tensor(op_mul_scalar(op_neg(other_t), scale), self))
             walk.give(result, result_t)
     finally:
         walk.end()
@@ -406,16 +406,16 @@ def mse_loss_backward(input, one, other, scale):
     -----
     Gradients::
 
-        input: grad * (scale * (one - other))
-        one: grad * (scale * self)
-        other: -grad * (scale * self)
+        input: grad * scale * (one - other)
+        one: grad * scale * self
+        other: -grad * scale * self
         result: auto_element_wise
     """
     return call_mse_loss_backward(input, one, other, scale)
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:1945
+# derivatives.yaml:1936
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -561,7 +561,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 # ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:1961
+# derivatives.yaml:1952
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
@@ -702,7 +702,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:1975
+# derivatives.yaml:1966
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

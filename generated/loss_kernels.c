@@ -2,9 +2,9 @@
 #include "loss_kernels.h"
 
 /* ---- MSE_LOSS_BACKWARD_BACKWARD */
-/* derivatives.yaml:1933 */
+/* derivatives.yaml:1927 */
 
-/* self: grad * (scale * (one - other)) */
+/* self: grad * scale * (one - other) */
 GS_CLONES static void mse_loss_backward_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -14,7 +14,7 @@ GS_CLONES static void mse_loss_backward_backward_self_f(char **args, const doubl
     const float scale = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (scale * (one[i] - other[i]));
+        out[i] = grad[i] * scale * (one[i] - other[i]);
     }
 }
 
@@ -27,7 +27,7 @@ GS_CLONES static void mse_loss_backward_backward_self_d(char **args, const doubl
     const double scale = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (scale * (one[i] - other[i]));
+        out[i] = grad[i] * scale * (one[i] - other[i]);
     }
 }
 
@@ -41,7 +41,7 @@ static const gs_fused_kernel mse_loss_backward_backward_self = {
     .scalars = {0},
 };
 
-/* one: grad * (scale * self) */
+/* one: grad * scale * self */
 GS_CLONES static void mse_loss_backward_backward_one_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -50,7 +50,7 @@ GS_CLONES static void mse_loss_backward_backward_one_f(char **args, const double
     const float scale = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (scale * self[i]);
+        out[i] = grad[i] * scale * self[i];
     }
 }
 
@@ -62,7 +62,7 @@ GS_CLONES static void mse_loss_backward_backward_one_d(char **args, const double
     const double scale = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (scale * self[i]);
+        out[i] = grad[i] * scale * self[i];
     }
 }
 
@@ -76,7 +76,7 @@ static const gs_fused_kernel mse_loss_backward_backward_one = {
     .scalars = {0},
 };
 
-/* other: -grad * (scale * self) */
+/* other: -grad * scale * self */
 GS_CLONES static void mse_loss_backward_backward_other_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -85,7 +85,7 @@ GS_CLONES static void mse_loss_backward_backward_other_f(char **args, const doub
     const float scale = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * (scale * self[i]);
+        out[i] = -grad[i] * scale * self[i];
     }
 }
 
@@ -97,7 +97,7 @@ GS_CLONES static void mse_loss_backward_backward_other_d(char **args, const doub
     const double scale = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * (scale * self[i]);
+        out[i] = -grad[i] * scale * self[i];
     }
 }
 
@@ -118,7 +118,7 @@ const gs_fused_kernel *const MSE_LOSS_BACKWARD_BACKWARD[3] = {
 };
 
 /* ---- MSE_LOSS_BACKWARD_FORWARD */
-/* derivatives.yaml:1933 */
+/* derivatives.yaml:1927 */
 
 /* self * (scale * (one - other)) */
 GS_CLONES static void mse_loss_backward_forward_f(char **args, const double *scalars, npy_intp n)

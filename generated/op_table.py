@@ -43,6 +43,8 @@ class OpRow(NamedTuple):
     inputs: "tuple[str, ...]"  # those that have a gradient
     gradients: "tuple[tuple[str, str], ...]"  # (inputs, formula)
     tangent: str  # forward mode: the formula of the result's tangent, or the rule that was derived; "" for none
+    derived: "tuple[str, ...]"  # inputs whose formula the generator has derived
+    saving: str  # why the node keeps what it keeps, where there was a choice, or ""
     outputs: "tuple[bool, ...]"  # which returns have a history
     samples: "tuple[dict[str, str], ...]"  # argument -> Python text
     operators: "tuple[tuple[str, str], ...]"  # ("__mul__", "binary")
@@ -72,7 +74,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="",
         family="arithmetic",
-        line=157,
+        line=163,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -84,6 +86,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "grad")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -106,7 +110,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="alpha",
         family="arithmetic",
-        line=170,
+        line=176,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -119,6 +123,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "grad * conj(alpha)")),
         tangent="auto_element_wise",
+        derived=("self", "other"),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)", "alpha": "2"},
@@ -141,7 +147,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="",
         family="arithmetic",
-        line=182,
+        line=186,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -153,6 +159,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "-grad")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -175,7 +183,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="alpha",
         family="arithmetic",
-        line=196,
+        line=200,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -188,6 +196,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "-grad * conj(alpha)")),
         tangent="auto_element_wise",
+        derived=("self", "other"),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)", "alpha": "2"},
@@ -210,7 +220,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mul",
         overload="",
         family="arithmetic",
-        line=208,
+        line=210,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -222,6 +232,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad * conj(other)"), ("other", "grad * conj(self)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -244,7 +256,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="neg",
         overload="",
         family="arithmetic",
-        line=222,
+        line=224,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -255,6 +267,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "-grad"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -274,7 +288,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="positive",
         overload="",
         family="arithmetic",
-        line=232,
+        line=234,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -285,6 +299,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -305,7 +321,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="abs",
         overload="",
         family="arithmetic",
-        line=240,
+        line=242,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -316,6 +332,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "real(grad) * sgn(self)"),),
         tangent="real(conj(self_t) * sgn(self))",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -338,7 +356,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="arithmetic",
-        line=253,
+        line=255,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -349,6 +367,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "zeros_like(grad)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -371,7 +391,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="arithmetic",
-        line=264,
+        line=266,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -382,6 +402,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "sgn_backward(grad, self, result)"),),
         tangent="sgn_backward(self_t, self, result)",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -405,7 +427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="arithmetic",
-        line=277,
+        line=279,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -416,6 +438,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * (2 * conj(self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -439,7 +463,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="arithmetic",
-        line=288,
+        line=290,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -450,6 +474,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "-grad * conj(result * result)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -473,7 +499,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="arithmetic",
-        line=299,
+        line=301,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -484,6 +510,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -504,7 +532,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="arithmetic",
-        line=306,
+        line=308,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -515,6 +543,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "conj_physical(grad)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -534,7 +564,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=317,
+        line=319,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -546,6 +576,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad / conj(other)"), ("other", "-grad * conj(self / other / other)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "nonzero(3, 4)"},
@@ -571,7 +603,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=333,
+        line=335,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -584,6 +616,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "div_backward_self(grad, other, rounding_mode)"), ("other", "div_backward_other(grad, self, other, rounding_mode)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=1.1, high=1.9)", "other": "real(3, 4, low=0.4, high=0.45)", "rounding_mode": "None"},
@@ -608,7 +642,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=350,
+        line=352,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -620,6 +654,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "zeros_like(grad)"), ("other", "zeros_like(grad)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)"},
@@ -643,7 +679,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=365,
+        line=367,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -655,6 +691,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "grad"), ("other", "-grad * floor_divide(self, other)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)"},
@@ -681,7 +719,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=383,
+        line=385,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -693,6 +731,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "exponent"),
         gradients=(("self", "pow_backward_self(grad, self, exponent)"), ("exponent", "pow_backward_exponent(grad, self, exponent, result)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)", "exponent": "real(3, 4)"},
@@ -726,7 +766,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=409,
+        line=411,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -738,6 +778,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "where(self == other, grad / 2, where(self < other, 0, grad))"), ("other", "where(self == other, grad / 2, where(self > other, 0, grad))")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(3, 4, low=1.1, high=2)"},
@@ -762,7 +804,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=423,
+        line=425,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -774,6 +816,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "where(self == other, grad / 2, where(self > other, 0, grad))"), ("other", "where(self == other, grad / 2, where(self < other, 0, grad))")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(3, 4, low=1.1, high=2)"},
@@ -798,7 +842,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=437,
+        line=439,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -811,6 +855,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "min", "max"),
         gradients=(("self", "where((self >= min) & (self <= max), grad, 0)"), ("min", "where((self < min) & (min < max), grad, 0)"), ("max", "where((self > max) | (max < min), grad, 0)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "-1.1", "max": "0.3"},
@@ -837,7 +883,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=455,
+        line=457,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -850,6 +896,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "-0.2"},
@@ -872,7 +920,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=467,
+        line=469,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -884,6 +932,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "min"),
         gradients=(("self", "where(self >= min, grad, 0)"), ("min", "where(self < min, grad, 0)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "0.3"},
@@ -907,7 +957,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=480,
+        line=482,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -919,6 +969,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "max"),
         gradients=(("self", "where(self <= max, grad, 0)"), ("max", "where(self > max, grad, 0)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "max": "0.3"},
@@ -942,7 +994,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=496,
+        line=498,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -953,6 +1005,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(result)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -975,7 +1029,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=506,
+        line=508,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -986,6 +1040,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(result + 1)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1005,7 +1061,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=514,
+        line=516,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1016,6 +1072,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad / conj(self)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1038,7 +1096,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=524,
+        line=526,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1049,6 +1107,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad / conj(self + 1)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-0.5, high=2)"},
@@ -1071,7 +1131,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=534,
+        line=536,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1082,6 +1142,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad / (2 * conj(result))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1104,7 +1166,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=544,
+        line=546,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1115,6 +1177,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "-0.5 * grad * conj(result * result * result)"),),
         tangent="auto_element_wise",
+        derived=("self",),
+        saving="saves result: sqrt need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1138,7 +1202,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=555,
+        line=556,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1149,6 +1213,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1169,7 +1235,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=564,
+        line=565,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1180,6 +1246,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1200,7 +1268,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=574,
+        line=575,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1211,6 +1279,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1231,7 +1301,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=588,
+        line=589,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1242,6 +1312,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(cos(self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1261,7 +1333,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=596,
+        line=597,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1272,6 +1344,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "-grad * conj(sin(self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1291,7 +1365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=604,
+        line=605,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1302,6 +1376,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(1 + result * result)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-1.2, high=1.2)"},
@@ -1321,7 +1397,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=612,
+        line=613,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1332,6 +1408,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(cosh(self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1351,7 +1429,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=620,
+        line=621,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1362,6 +1440,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(sinh(self))"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1381,7 +1461,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=628,
+        line=629,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1392,6 +1472,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(1 - result * result)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-3, high=3)"},
@@ -1411,7 +1493,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=639,
+        line=640,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1422,6 +1504,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj((1 - result) * result)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1445,7 +1529,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=650,
+        line=651,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1456,6 +1540,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "where(result <= 0, 0, grad)"),),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -1479,7 +1565,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=662,
+        line=663,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1492,6 +1578,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "where(self * beta > threshold, grad, grad * sigmoid(self * beta))"),),
         tangent="auto_element_wise",
+        derived=("self",),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1529,6 +1617,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1564,6 +1654,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))"),),
         tangent="auto_element_wise",
+        derived=("self",),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1584,7 +1676,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=700,
+        line=699,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1593,8 +1685,10 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "internal"),
         entries=("op_gelu_tanh",),
         inputs=("self",),
-        gradients=(("self", "grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.5 * self * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (0.7978845608028654 + 0.10703222440890037 * self * self))"),),
+        gradients=(("self", "grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))"),),
         tangent="auto_element_wise",
+        derived=("self",),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1615,7 +1709,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=713,
+        line=708,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1626,6 +1720,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))"),),
         tangent="auto_element_wise",
+        derived=("self",),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1633,7 +1729,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="pointwise(self / (1 + exp(-self)))",
+        forward="pointwise(self * sigmoid(self))",
         complex=True,
         is_view=False,
         is_composite=False,
@@ -1649,7 +1745,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=727,
+        line=721,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1661,6 +1757,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1681,7 +1779,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=737,
+        line=731,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1693,6 +1791,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1713,7 +1813,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=748,
+        line=742,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1725,6 +1825,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1745,7 +1847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=760,
+        line=754,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1757,6 +1859,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1777,7 +1881,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=772,
+        line=766,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1789,6 +1893,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1809,7 +1915,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=784,
+        line=778,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1821,6 +1927,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "integers(3, 4, high=3)", "other": "integers(4, high=3)"},
@@ -1841,7 +1949,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=796,
+        line=790,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1853,6 +1961,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1873,7 +1983,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=805,
+        line=799,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1885,6 +1995,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1905,7 +2017,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=814,
+        line=808,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1917,6 +2029,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -1937,7 +2051,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=823,
+        line=817,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1948,6 +2062,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -1968,7 +2084,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=832,
+        line=826,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1980,6 +2096,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -2000,7 +2118,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=843,
+        line=837,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2012,6 +2130,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -2032,7 +2152,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=854,
+        line=848,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2044,6 +2164,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
@@ -2064,7 +2186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=865,
+        line=859,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2075,6 +2197,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -2095,7 +2219,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=876,
+        line=870,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2106,6 +2230,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2125,7 +2251,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=883,
+        line=877,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2136,6 +2262,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2155,7 +2283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=890,
+        line=884,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2166,6 +2294,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2185,7 +2315,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=897,
+        line=891,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2198,6 +2328,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "where(condition, grad, 0)"), ("other", "where(condition, 0, grad)")),
         tangent="auto_element_wise",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"condition": "boolean(3, 4)", "self": "real(3, 4)", "other": "real(3, 4)"},
@@ -2222,7 +2354,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=914,
+        line=908,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2234,6 +2366,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.expand(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2255,7 +2389,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=923,
+        line=917,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2269,6 +2403,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2292,7 +2428,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=935,
+        line=929,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2304,6 +2440,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "(grad / self.numel()).expand(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2324,7 +2462,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=943,
+        line=937,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2338,6 +2476,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "(restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2360,7 +2500,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=954,
+        line=948,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2372,6 +2512,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "prod_backward(grad, self, result)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(2, 3)"},
@@ -2396,7 +2538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=965,
+        line=959,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2410,6 +2552,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "prod_backward_dim(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "dim": "0"},
@@ -2435,7 +2579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=978,
+        line=972,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2449,6 +2593,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "var_backward(grad, self, dim, correction, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2474,7 +2620,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=991,
+        line=985,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2486,6 +2632,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "unbiased": "False"},
@@ -2506,7 +2654,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=998,
+        line=992,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2520,6 +2668,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1", "unbiased": "True", "keepdim": "True"},
@@ -2540,7 +2690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1005,
+        line=999,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2554,6 +2704,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "std_backward(grad, self, result, dim, correction, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2579,7 +2731,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1018,
+        line=1012,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2591,6 +2743,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "unbiased": "False"},
@@ -2611,7 +2765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1025,
+        line=1019,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2625,6 +2779,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1", "unbiased": "True", "keepdim": "True"},
@@ -2645,7 +2801,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1032,
+        line=1026,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2658,6 +2814,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.flip(dim).cumsum(dim).flip(dim)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2679,7 +2837,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1042,
+        line=1036,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2691,6 +2849,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.expand(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)", "size": "(3, 1)"},
@@ -2712,7 +2872,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1052,
+        line=1046,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2726,6 +2886,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "ndim": "2", "dim": "1", "keepdim": "False"},
@@ -2746,7 +2908,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1064,
+        line=1058,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2759,6 +2921,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2784,7 +2948,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1078,
+        line=1072,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2797,6 +2961,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2822,7 +2988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1092,
+        line=1086,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2833,6 +2999,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2856,7 +3024,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1103,
+        line=1097,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2869,6 +3037,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True, False),
         samples=(
             {"self": "distinct(3, 4)", "dim": "0"},
@@ -2893,7 +3063,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1116,
+        line=1110,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -2905,6 +3075,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
@@ -2925,7 +3097,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1124,
+        line=1118,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2936,6 +3108,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -2959,7 +3133,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1135,
+        line=1129,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2972,6 +3146,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True, False),
         samples=(
             {"self": "distinct(3, 4)", "dim": "0"},
@@ -2996,7 +3172,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1148,
+        line=1142,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3008,6 +3184,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
@@ -3028,7 +3206,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1156,
+        line=1150,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3041,6 +3219,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -3062,7 +3242,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1166,
+        line=1160,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3075,6 +3255,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -3096,7 +3278,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1176,
+        line=1170,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3109,6 +3291,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -3131,7 +3315,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1186,
+        line=1180,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3144,6 +3328,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "boolean(3, 4)"},
@@ -3166,7 +3352,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1199,
+        line=1193,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3179,6 +3365,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "logsumexp_backward(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -3204,7 +3392,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1212,
+        line=1206,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3217,6 +3405,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "softmax_backward(grad, result, dim)"),),
         tangent="softmax_backward(self_t, result, dim)",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1"},
@@ -3238,7 +3428,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1223,
+        line=1217,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3251,6 +3441,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "output"),
         gradients=(("self", "softmax_backward(grad, output, dim)"), ("output", "grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)")),
         tangent="softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
@@ -3271,7 +3463,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1237,
+        line=1231,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3284,6 +3476,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "log_softmax_backward(grad, result, dim)"),),
         tangent="self_t - (exp(result) * self_t).sum(dim, True)",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1"},
@@ -3305,7 +3499,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1248,
+        line=1242,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3318,6 +3512,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "output"),
         gradients=(("self", "grad - (grad * exp(output)).sum(dim, True)"), ("output", "-grad * exp(output) * self.sum(dim, True)")),
         tangent="log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
@@ -3338,7 +3534,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1263,
+        line=1257,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3350,6 +3546,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "shape": "(2, 6)"},
@@ -3372,7 +3570,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1274,
+        line=1268,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3384,6 +3582,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "size": "(2, 6)"},
@@ -3406,7 +3606,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1286,
+        line=1280,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3418,6 +3618,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2, 6)"},
@@ -3440,7 +3642,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1296,
+        line=1290,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3452,6 +3654,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2, 6)"},
@@ -3473,7 +3677,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1305,
+        line=1299,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3486,6 +3690,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)"},
@@ -3508,7 +3714,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1315,
+        line=1309,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3521,6 +3727,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.transpose(dim0, dim1)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim0": "0", "dim1": "1"},
@@ -3542,7 +3750,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1325,
+        line=1319,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3554,6 +3762,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.permute(inverse_permutation(dims))"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)", "dims": "(2, 0, 1)"},
@@ -3575,7 +3785,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1336,
+        line=1330,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3586,6 +3796,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.t()"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -3607,7 +3819,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1345,
+        line=1339,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3618,6 +3830,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "T(grad)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -3639,7 +3853,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1355,
+        line=1349,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3650,6 +3864,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "mT(grad)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -3671,7 +3887,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1365,
+        line=1359,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3682,6 +3898,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)"},
@@ -3702,7 +3920,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1373,
+        line=1367,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3714,6 +3932,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)", "dim": "1"},
@@ -3735,7 +3955,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1382,
+        line=1376,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3747,6 +3967,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -3768,7 +3990,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1391,
+        line=1385,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3780,6 +4002,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "size": "(3, 4)"},
@@ -3801,7 +4025,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1402,
+        line=1396,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3813,6 +4037,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "size": "(2, 3, 4)"},
@@ -3833,7 +4059,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1409,
+        line=1403,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3845,6 +4071,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "other": "real(2, 3, 4)"},
@@ -3866,7 +4094,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1418,
+        line=1412,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3880,6 +4108,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "size": "(2, 2)", "stride": "(4, 1)"},
@@ -3902,7 +4132,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1427,
+        line=1421,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -3914,6 +4144,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "strided_view_backward(grad, geometry)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(12)", "geometry": "strided((12,), (4, 3), (2, 1), 3)"},
@@ -3935,7 +4167,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1439,
+        line=1433,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3947,6 +4179,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("tensors",),
         gradients=(("tensors", "cat_backward(grad, tensors.shape, dim)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"tensors": "[real(2, 3), real(1, 3), real(3, 3)]"},
@@ -3968,7 +4202,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1450,
+        line=1444,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -3980,6 +4214,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("tensors",),
         gradients=(("tensors", "grad.unbind(dim)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"tensors": "[real(2, 3), real(2, 3)]"},
@@ -4001,7 +4237,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1460,
+        line=1454,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4014,6 +4250,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "2"},
@@ -4035,7 +4273,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1469,
+        line=1463,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4048,6 +4286,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "(1, 4)"},
@@ -4069,7 +4309,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1478,
+        line=1472,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4082,6 +4322,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "chunks": "3"},
@@ -4103,7 +4345,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1487,
+        line=1481,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4115,6 +4357,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "cat(filled_slices(grads, self.shape, self.dtype, dim), dim)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)"},
@@ -4136,7 +4380,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1496,
+        line=1490,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4148,6 +4392,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad.flip(dims)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dims": "(0,)"},
@@ -4169,7 +4415,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1509,
+        line=1503,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4181,6 +4427,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, index)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "1"},
@@ -4202,7 +4450,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1519,
+        line=1513,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4215,6 +4463,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "basic_index(grad, index)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(4)", "shape": "(3, 4)", "index": "1"},
@@ -4235,7 +4485,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1528,
+        line=1522,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4247,6 +4497,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "index_backward(grad, self.shape, index)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "([0, 2, 0],)"},
@@ -4269,7 +4521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1539,
+        line=1533,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4282,6 +4534,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "index(grad, index)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "shape": "(3, 4)", "index": "([0, 2, 0],)"},
@@ -4302,7 +4556,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1548,
+        line=1542,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4316,6 +4570,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "values"),
         gradients=(("self", "grad if accumulate else index_put(grad, index, 0)"), ("values", "index(grad, index)")),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "([0, 2],)", "values": "real(2, 4)"},
@@ -4338,7 +4594,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1560,
+        line=1554,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4351,6 +4607,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "1"},
@@ -4372,7 +4630,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1569,
+        line=1563,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4386,6 +4644,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "start": "1", "length": "2"},
@@ -4407,7 +4667,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1578,
+        line=1572,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4420,6 +4680,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "gather_backward(grad, self.shape, dim, index)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)"},
@@ -4442,7 +4704,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1589,
+        line=1583,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4456,6 +4718,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "src"),
         gradients=(("self", "grad.scatter(dim, index, 0)"), ("src", "scatter_backward_src(grad, dim, index, src.shape)")),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "real(1, 4)"},
@@ -4479,7 +4743,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1602,
+        line=1596,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4493,6 +4757,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "src"),
         gradients=(("self", "grad"), ("src", "scatter_backward_src(grad, dim, index, src.shape)")),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)", "src": "real(2, 4)"},
@@ -4515,7 +4781,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1614,
+        line=1608,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4528,6 +4794,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "index_select_backward(grad, self.shape, dim, index)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)"},
@@ -4550,7 +4818,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1625,
+        line=1619,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4565,6 +4833,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "source"),
         gradients=(("self", "grad"), ("source", "grad.index_select(dim, index) * conj(alpha)")),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)", "source": "real(5, 4)"},
@@ -4587,7 +4857,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1637,
+        line=1631,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4600,6 +4870,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "value"),
         gradients=(("self", "masked_fill(grad, mask, 0)"), ("value", "where(mask, grad, 0)")),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "mask": "boolean(3, 4)", "value": "1.1"},
@@ -4623,7 +4895,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1650,
+        line=1644,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4635,6 +4907,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "masked_select_backward(grad, self.shape, mask)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "mask": "boolean(3, 4)"},
@@ -4657,7 +4931,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1660,
+        line=1654,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4669,6 +4943,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "geometry_scatter(grad, geometry)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "geometry": "geometry((3, 4), (slice(1, 3), slice(0, 4, 2)))"},
@@ -4690,7 +4966,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1670,
+        line=1664,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4702,6 +4978,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "geometry_slice(grad, geometry)"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 2)", "geometry": "geometry((3, 4), (slice(1, 3), slice(0, 4, 2)))"},
@@ -4723,7 +5001,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1685,
+        line=1679,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -4735,6 +5013,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "other"),
         gradients=(("self", "matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)"), ("other", "matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "other": "real(3, 4)"},
@@ -4763,7 +5043,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1708,
+        line=1702,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4775,6 +5055,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "mat2"),
         gradients=(("self", "mm(grad, mT(conj(mat2)))"), ("mat2", "mm(mT(conj(self)), grad)")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "mat2": "real(3, 4)"},
@@ -4795,7 +5077,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1718,
+        line=1712,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4807,6 +5089,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "mat2"),
         gradients=(("self", "matmul(conj(mat2), mT(grad))"), ("mat2", "matmul(conj(self), grad)")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)", "mat2": "real(3, 4)"},
@@ -4827,7 +5111,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1728,
+        line=1722,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -4839,6 +5123,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "mat2"),
         gradients=(("self", "bmm(grad, mT(conj(mat2)))"), ("mat2", "bmm(mT(conj(self)), grad)")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2, 3)", "mat2": "real(5, 3, 4)"},
@@ -4859,7 +5145,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1738,
+        line=1732,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -4871,6 +5157,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "vec"),
         gradients=(("self", "outer(grad, conj(vec))"), ("vec", "mv(mT(conj(self)), grad)")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "vec": "real(3)"},
@@ -4891,7 +5179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1748,
+        line=1742,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -4903,6 +5191,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "tensor"),
         gradients=(("self", "grad * conj(tensor)"), ("tensor", "grad * conj(self)")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "tensor": "real(3)"},
@@ -4923,7 +5213,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1758,
+        line=1752,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -4935,6 +5225,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "vec2"),
         gradients=(("self", "mv(grad, to(conj(vec2), grad.dtype))"), ("vec2", "mv(mT(grad), to(conj(self), grad.dtype))")),
         tangent="auto_linear_in_each",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "vec2": "real(4)"},
@@ -4955,7 +5247,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1769,
+        line=1763,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -4968,6 +5260,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "weight", "bias"),
         gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
         tangent="linear(self_t, weight) + linear(self, weight_t) + bias_t",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "weight": "real(2, 3)", "bias": "real(2)"},
@@ -4991,7 +5285,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1786,
+        line=1780,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5003,6 +5297,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"equation": "'ij,jk->ik'", "operands": "[real(2, 3), real(3, 4)]"},
@@ -5027,7 +5323,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1802,
+        line=1796,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5038,6 +5334,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5058,7 +5356,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1810,
+        line=1804,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5069,6 +5367,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(False,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5091,7 +5391,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1820,
+        line=1814,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5102,6 +5402,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5122,7 +5424,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1828,
+        line=1822,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5135,6 +5437,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dtype": "'complex128'"},
@@ -5156,7 +5460,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1838,
+        line=1832,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5169,6 +5473,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2)"},
@@ -5190,7 +5496,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1848,
+        line=1842,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5202,6 +5508,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dtype": "'complex128'"},
@@ -5222,7 +5530,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1857,
+        line=1851,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5234,6 +5542,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "value"),
         gradients=(("self", "zeros_like(grad)"), ("value", "grad")),
         tangent="value_t",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "value": "1.1"},
@@ -5255,7 +5565,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1869,
+        line=1863,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5266,6 +5576,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "zeros_like(grad)"),),
         tangent="zeros_like(self_t)",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5286,7 +5598,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1879,
+        line=1873,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5298,6 +5610,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "src"),
         gradients=(("self", "zeros_like(grad)"), ("src", "grad")),
         tangent="src_t",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "src": "real(3, 4)"},
@@ -5319,7 +5633,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1891,
+        line=1885,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5330,6 +5644,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5350,7 +5666,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1899,
+        line=1893,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5361,6 +5677,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -5381,7 +5699,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1908,
+        line=1902,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5392,6 +5710,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self",),
         gradients=(("self", "grad * 1j"),),
         tangent="auto_linear",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4) + 1j * real(3, 4)"},
@@ -5412,7 +5732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1920,
+        line=1914,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5425,6 +5745,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "target"),
         gradients=(("self", "mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))"), ("target", "mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))")),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "target": "real(3, 4)"},
@@ -5447,7 +5769,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1933,
+        line=1927,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5459,8 +5781,10 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "internal"),
         entries=("op_mse_loss_backward",),
         inputs=("self", "one", "other"),
-        gradients=(("self", "grad * (scale * (one - other))"), ("one", "grad * (scale * self)"), ("other", "-grad * (scale * self)")),
+        gradients=(("self", "grad * scale * (one - other)"), ("one", "grad * scale * self"), ("other", "-grad * scale * self")),
         tangent="auto_element_wise",
+        derived=("self", "one", "other"),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real()", "one": "real(3, 4)", "other": "real(3, 4)", "scale": "0.5"},
@@ -5481,7 +5805,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1945,
+        line=1936,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5496,6 +5820,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "weight"),
         gradients=(("self", "nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)"), ("weight", "nll_backward_weight(grad, self, target, weight, ignore_index, reduction)")),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},
@@ -5521,7 +5847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1961,
+        line=1952,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5537,6 +5863,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=("self", "weight"),
         gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
         tangent="transposed",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real()", "target": "integers(5, high=3)", "weight": "positive(3)", "shape": "(5, 3)", "ignore_index": "-100", "reduction": "'mean'"},
@@ -5558,7 +5886,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1975,
+        line=1966,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5574,6 +5902,8 @@ OPS: "tuple[OpRow, ...]" = (
         inputs=(),
         gradients=(),
         tangent="",
+        derived=(),
+        saving="",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},

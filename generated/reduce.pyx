@@ -121,7 +121,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:914
+# derivatives.yaml:908
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -175,7 +175,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:923
+# derivatives.yaml:917
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -308,7 +308,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:935
+# derivatives.yaml:929
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -368,7 +368,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:943
+# derivatives.yaml:937
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -501,7 +501,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:954
+# derivatives.yaml:948
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -565,7 +565,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:965
+# derivatives.yaml:959
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -703,7 +703,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:978
+# derivatives.yaml:972
 
 cdef class VarBackward0(Node):
     """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -780,7 +780,7 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:991
+# derivatives.yaml:985
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -795,7 +795,7 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:998
+# derivatives.yaml:992
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -889,7 +889,7 @@ def var(*args, **kwargs):
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1005
+# derivatives.yaml:999
 
 cdef class StdBackward0(Node):
     """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -972,7 +972,7 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1018
+# derivatives.yaml:1012
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -987,7 +987,7 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1025
+# derivatives.yaml:1019
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -1081,7 +1081,7 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1032
+# derivatives.yaml:1026
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -1209,7 +1209,7 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:1042
+# derivatives.yaml:1036
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -1296,7 +1296,7 @@ def sum_to(input, size):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:1052
+# derivatives.yaml:1046
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""
