@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .agreement import verify_agreement
 from .backward import BackwardBuilder
 from .callees import Callee, Callees
 from .checking import Context
@@ -106,6 +107,8 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
     errors.raise_if_any()
     ops = [d.op(v) for d, v in zip(declarations, variants, strict=True)]
+    verify_agreement(ops, declarations, deriver, context)
+    errors.raise_if_any()
     return _table(origin, ops, context.callees.holomorphic)
 
 

@@ -120,6 +120,14 @@ class Deriver:
         shorter = replaced(derivative, value, Variable("result"))
         return [_formula(tree, declaration) for tree in dict.fromkeys((derivative, shorter))]
 
+    def expect_formula(self, declaration: Declaration, forward: Expr, name: str) -> Symbolic | None:
+        """The formula as it would be derived, to compare a written one with; None where it cannot be."""
+        try:
+            derivative = self.derivative(declaration, forward, name)
+        except (NoDerivative, NotSymbolic, Consequence):
+            return None
+        return _formula(derivative if derivative is not None else ZERO, declaration)
+
     def derivative(self, declaration: Declaration, forward: Expr, name: str) -> Symbolic | None:
         """Derivative of a forward with respect to an input; None when it is zero everywhere."""
         only_real = not declaration.supports_complex

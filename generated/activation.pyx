@@ -153,7 +153,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:640
+# derivatives.yaml:641
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -290,7 +290,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:651
+# derivatives.yaml:652
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -426,7 +426,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:663
+# derivatives.yaml:664
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -545,7 +545,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:676
+# derivatives.yaml:677
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -587,7 +587,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:690
+# derivatives.yaml:691
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -689,7 +689,7 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:699
+# derivatives.yaml:700
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -791,7 +791,7 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:708
+# derivatives.yaml:709
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

@@ -2,7 +2,7 @@
 #include "arithmetic_kernels.h"
 
 /* ---- ADD_ALPHA_TENSOR_BACKWARD */
-/* derivatives.yaml:176 */
+/* derivatives.yaml:177 */
 
 /* other: grad * conj(alpha) */
 GS_CLONES static void add_alpha_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -43,7 +43,7 @@ const gs_fused_kernel *const ADD_ALPHA_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:186 */
+/* derivatives.yaml:187 */
 
 /* other: -grad */
 GS_CLONES static void sub_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -83,7 +83,7 @@ const gs_fused_kernel *const SUB_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:186 */
+/* derivatives.yaml:187 */
 
 /* other: -grad */
 GS_CLONES static void sub_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -122,7 +122,7 @@ const gs_fused_kernel *const SUB_SCALAR_TENSOR_BACKWARD[1] = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:200 */
+/* derivatives.yaml:201 */
 
 /* other: -grad * conj(alpha) */
 GS_CLONES static void sub_alpha_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -163,7 +163,7 @@ const gs_fused_kernel *const SUB_ALPHA_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_ALPHA_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:200 */
+/* derivatives.yaml:201 */
 
 /* other: -grad * conj(alpha) */
 GS_CLONES static void sub_alpha_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -203,7 +203,7 @@ const gs_fused_kernel *const SUB_ALPHA_SCALAR_TENSOR_BACKWARD[1] = {
 };
 
 /* ---- MUL_TENSOR_BACKWARD */
-/* derivatives.yaml:210 */
+/* derivatives.yaml:211 */
 
 /* self: grad * conj(other) */
 GS_CLONES static void mul_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -279,7 +279,7 @@ const gs_fused_kernel *const MUL_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- MUL_SCALAR_BACKWARD */
-/* derivatives.yaml:210 */
+/* derivatives.yaml:211 */
 
 /* self: grad * conj(other) */
 GS_CLONES static void mul_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -319,7 +319,7 @@ const gs_fused_kernel *const MUL_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- NEG_BACKWARD */
-/* derivatives.yaml:224 */
+/* derivatives.yaml:225 */
 
 /* self: -grad */
 GS_CLONES static void neg_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -358,7 +358,7 @@ const gs_fused_kernel *const NEG_BACKWARD[1] = {
 };
 
 /* ---- ABS_BACKWARD */
-/* derivatives.yaml:242 */
+/* derivatives.yaml:243 */
 
 /* self: real(grad) * sgn(self) */
 GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -399,7 +399,7 @@ const gs_fused_kernel *const ABS_BACKWARD[1] = {
 };
 
 /* ---- SQUARE_BACKWARD */
-/* derivatives.yaml:279 */
+/* derivatives.yaml:280 */
 
 /* self: grad * (2 * conj(self)) */
 GS_CLONES static void square_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -440,7 +440,7 @@ const gs_fused_kernel *const SQUARE_BACKWARD[1] = {
 };
 
 /* ---- RECIPROCAL_BACKWARD */
-/* derivatives.yaml:290 */
+/* derivatives.yaml:291 */
 
 /* self: -grad * conj(result * result) */
 GS_CLONES static void reciprocal_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -481,7 +481,7 @@ const gs_fused_kernel *const RECIPROCAL_BACKWARD[1] = {
 };
 
 /* ---- CONJ_PHYSICAL_BACKWARD */
-/* derivatives.yaml:308 */
+/* derivatives.yaml:309 */
 
 /* self: conj_physical(grad) */
 GS_CLONES static void conj_physical_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -520,7 +520,7 @@ const gs_fused_kernel *const CONJ_PHYSICAL_BACKWARD[1] = {
 };
 
 /* ---- ADD_ALPHA_TENSOR_FORWARD */
-/* derivatives.yaml:176 */
+/* derivatives.yaml:177 */
 
 /* self + alpha * other */
 GS_CLONES static void add_alpha_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -558,7 +558,7 @@ const gs_fused_kernel ADD_ALPHA_TENSOR_FORWARD = {
 };
 
 /* ---- ADD_ALPHA_SCALAR_FORWARD */
-/* derivatives.yaml:176 */
+/* derivatives.yaml:177 */
 
 /* self + alpha * other */
 GS_CLONES static void add_alpha_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -596,7 +596,7 @@ const gs_fused_kernel ADD_ALPHA_SCALAR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_TENSOR_FORWARD */
-/* derivatives.yaml:200 */
+/* derivatives.yaml:201 */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_tensor_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -634,7 +634,7 @@ const gs_fused_kernel SUB_ALPHA_TENSOR_TENSOR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_SCALAR_FORWARD */
-/* derivatives.yaml:200 */
+/* derivatives.yaml:201 */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_tensor_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -672,7 +672,7 @@ const gs_fused_kernel SUB_ALPHA_TENSOR_SCALAR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_SCALAR_TENSOR_FORWARD */
-/* derivatives.yaml:200 */
+/* derivatives.yaml:201 */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_scalar_tensor_forward_f(char **args, const double *scalars, npy_intp n)

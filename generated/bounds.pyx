@@ -148,7 +148,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:411
+# derivatives.yaml:412
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -322,7 +322,7 @@ def maximum(input, other, *, out=None):
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:425
+# derivatives.yaml:426
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -496,7 +496,7 @@ def minimum(input, other, *, out=None):
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:439
+# derivatives.yaml:440
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -988,7 +988,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:457
+# derivatives.yaml:458
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
@@ -1122,7 +1122,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:469
+# derivatives.yaml:470
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1358,7 +1358,7 @@ def clamp_min(input, min, *, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:482
+# derivatives.yaml:483
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""

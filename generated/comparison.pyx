@@ -128,7 +128,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:721
+# derivatives.yaml:722
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -223,7 +223,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:731
+# derivatives.yaml:732
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -320,7 +320,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:742
+# derivatives.yaml:743
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -421,7 +421,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:754
+# derivatives.yaml:755
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -522,7 +522,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:766
+# derivatives.yaml:767
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -623,7 +623,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:778
+# derivatives.yaml:779
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -724,7 +724,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:790
+# derivatives.yaml:791
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -819,7 +819,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:799
+# derivatives.yaml:800
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -914,7 +914,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:808
+# derivatives.yaml:809
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1009,7 +1009,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:817
+# derivatives.yaml:818
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1069,7 +1069,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:826
+# derivatives.yaml:827
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1168,7 +1168,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:837
+# derivatives.yaml:838
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1267,7 +1267,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:848
+# derivatives.yaml:849
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1366,7 +1366,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:859
+# derivatives.yaml:860
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1428,7 +1428,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:870
+# derivatives.yaml:871
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1467,7 +1467,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:877
+# derivatives.yaml:878
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1506,7 +1506,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:884
+# derivatives.yaml:885
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1545,7 +1545,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:891
+# derivatives.yaml:892
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

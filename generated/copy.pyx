@@ -113,7 +113,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1796
+# derivatives.yaml:1797
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -191,7 +191,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1804
+# derivatives.yaml:1805
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -231,7 +231,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1814
+# derivatives.yaml:1815
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -250,7 +250,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1822
+# derivatives.yaml:1823
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -265,7 +265,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1832
+# derivatives.yaml:1833
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -312,7 +312,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1842
+# derivatives.yaml:1843
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -393,7 +393,7 @@ def to_copy(input, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1851
+# derivatives.yaml:1852
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -497,7 +497,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1863
+# derivatives.yaml:1864
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -576,7 +576,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1873
+# derivatives.yaml:1874
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -680,7 +680,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1885
+# derivatives.yaml:1886
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -720,7 +720,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1893
+# derivatives.yaml:1894
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -799,7 +799,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1902
+# derivatives.yaml:1903
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -136,7 +136,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:498
+# derivatives.yaml:499
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -256,7 +256,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:508
+# derivatives.yaml:509
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -376,7 +376,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:516
+# derivatives.yaml:517
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -494,7 +494,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:526
+# derivatives.yaml:527
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -612,7 +612,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:536
+# derivatives.yaml:537
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -732,7 +732,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:546
+# derivatives.yaml:547
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -870,7 +870,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:556
+# derivatives.yaml:557
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -922,7 +922,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:565
+# derivatives.yaml:566
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1024,7 +1024,7 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:575
+# derivatives.yaml:576
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""

@@ -114,7 +114,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1058
+# derivatives.yaml:1059
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -239,7 +239,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1072
+# derivatives.yaml:1073
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -364,7 +364,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1086
+# derivatives.yaml:1087
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -428,7 +428,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1097
+# derivatives.yaml:1098
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -508,7 +508,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1110
+# derivatives.yaml:1111
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -602,7 +602,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1118
+# derivatives.yaml:1119
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -666,7 +666,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1129
+# derivatives.yaml:1130
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -746,7 +746,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1142
+# derivatives.yaml:1143
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -840,7 +840,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1150
+# derivatives.yaml:1151
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -894,7 +894,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1160
+# derivatives.yaml:1161
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -948,7 +948,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1170
+# derivatives.yaml:1171
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1001,7 +1001,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1180
+# derivatives.yaml:1181
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

@@ -121,7 +121,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1503
+# derivatives.yaml:1504
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -214,7 +214,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1513
+# derivatives.yaml:1514
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -302,7 +302,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1522
+# derivatives.yaml:1523
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -394,7 +394,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1533
+# derivatives.yaml:1534
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -482,7 +482,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1542
+# derivatives.yaml:1543
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -709,7 +709,7 @@ def index_put(input, index, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1554
+# derivatives.yaml:1555
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -812,7 +812,7 @@ def select(input, dim, index):
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1563
+# derivatives.yaml:1564
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
@@ -923,7 +923,7 @@ def narrow(input, dim, start, length):
 
 
 # ---- gather(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1572
+# derivatives.yaml:1573
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1030,7 +1030,7 @@ def gather(input, dim, index, *, out=None):
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1583
+# derivatives.yaml:1584
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1272,7 +1272,7 @@ def scatter(input, dim, index, src, *, out=None):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1596
+# derivatives.yaml:1597
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1425,7 +1425,7 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1608
+# derivatives.yaml:1609
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1532,7 +1532,7 @@ def index_select(input, dim, index, *, out=None):
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1619
+# derivatives.yaml:1620
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -1688,7 +1688,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1631
+# derivatives.yaml:1632
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1898,7 +1898,7 @@ def masked_fill(input, mask, value):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1644
+# derivatives.yaml:1645
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1994,7 +1994,7 @@ def masked_select(input, mask):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1654
+# derivatives.yaml:1655
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -2080,7 +2080,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1664
+# derivatives.yaml:1665
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

@@ -120,7 +120,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1193
+# derivatives.yaml:1194
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -244,7 +244,7 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1206
+# derivatives.yaml:1207
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -347,7 +347,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1217
+# derivatives.yaml:1218
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -473,7 +473,7 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1231
+# derivatives.yaml:1232
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -581,7 +581,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1242
+# derivatives.yaml:1243
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""

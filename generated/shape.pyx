@@ -117,7 +117,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1257
+# derivatives.yaml:1258
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -205,7 +205,7 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1268
+# derivatives.yaml:1269
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -264,7 +264,7 @@ cdef object call_view(object self, object size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1280
+# derivatives.yaml:1281
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -284,7 +284,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1290
+# derivatives.yaml:1291
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -304,7 +304,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1299
+# derivatives.yaml:1300
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -350,7 +350,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1309
+# derivatives.yaml:1310
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -450,7 +450,7 @@ swapdims = transpose
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1319
+# derivatives.yaml:1320
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -540,7 +540,7 @@ permute_dims = permute
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1330
+# derivatives.yaml:1331
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -619,7 +619,7 @@ def t(input):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1339
+# derivatives.yaml:1340
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -670,7 +670,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1349
+# derivatives.yaml:1350
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -721,7 +721,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1359
+# derivatives.yaml:1360
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -775,7 +775,7 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1367
+# derivatives.yaml:1368
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -877,7 +877,7 @@ def squeeze(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1376
+# derivatives.yaml:1377
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -970,7 +970,7 @@ def unsqueeze(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1385
+# derivatives.yaml:1386
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1022,7 +1022,7 @@ cdef object call_expand(object self, object size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1396
+# derivatives.yaml:1397
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1064,7 +1064,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1403
+# derivatives.yaml:1404
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1084,7 +1084,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1412
+# derivatives.yaml:1413
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1130,7 +1130,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1421
+# derivatives.yaml:1422
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
@@ -1217,7 +1217,7 @@ def strided_view(input, geometry):
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1433
+# derivatives.yaml:1434
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -1321,7 +1321,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1444
+# derivatives.yaml:1445
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -1415,7 +1415,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1454
+# derivatives.yaml:1455
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1486,7 +1486,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1463
+# derivatives.yaml:1464
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -1616,7 +1616,7 @@ def split(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1472
+# derivatives.yaml:1473
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
@@ -1664,7 +1664,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1481
+# derivatives.yaml:1482
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -1767,7 +1767,7 @@ def unbind(input, dim=0, *, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1490
+# derivatives.yaml:1491
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

@@ -126,7 +126,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:589
+# derivatives.yaml:590
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -244,7 +244,7 @@ def sin(input, *, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:597
+# derivatives.yaml:598
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -362,7 +362,7 @@ def cos(input, *, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:605
+# derivatives.yaml:606
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -482,7 +482,7 @@ def tan(input, *, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:613
+# derivatives.yaml:614
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -600,7 +600,7 @@ def sinh(input, *, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:621
+# derivatives.yaml:622
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -718,7 +718,7 @@ def cosh(input, *, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:629
+# derivatives.yaml:630
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
