@@ -2,6 +2,7 @@
 
 python -m gradsmith.verify                      every entry
 python -m gradsmith.verify mul sum.dim          these
+python -m gradsmith.verify --table my_ops.yaml  those of a table outside the tree
 """
 
 from __future__ import annotations
@@ -10,15 +11,13 @@ import argparse
 import difflib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradsmith.generated.op_table import OPS
-
 from .matrix import page_of
 from .report import reported, summary_of
-from .run import PROCESSES, prove_rows
+from .run import PROCESSES, Source, prove_rows
 from .samples import key_of
 
 if TYPE_CHECKING:
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
 
     from .proof import Proof
 
-TABLE = "derivatives.yaml"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(arguments)
-    rows = chosen(options.ops)
+    source = Source(options.table, options.functions)
+    numbers = chosen(source.rows, options.ops)
+    rows = [source.rows[number] for number in numbers]
     start = time.perf_counter()
     width = max(len(key_of(row)) for row in rows)
-    proofs = list(reported(prove_rows([OPS.index(row) for row in rows], options.jobs), len(rows), TABLE, width))
+    proofs = list(reported(prove_rows(source, numbers, options.jobs), len(rows), source.name, width))
     print(summary_of(proofs, time.perf_counter() - start))
     if not all(proof.holds for proof in proofs):
         return 1
@@ -46,31 +45,30 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m gradsmith.verify", description="Prove the entries of the op table numerically."
     )
     parser.add_argument("ops", nargs="*", metavar="OP", help="add, sum.dim, ...; an op stands for all its overloads")
+    parser.add_argument("--table", default="", metavar="FILE", help="a table outside the tree, see gradsmith.load")
+    parser.add_argument("--functions", metavar="FILE", help="the Python file of the table's array functions")
     parser.add_argument("--jobs", type=int, default=PROCESSES, help="processes (default: %(default)s)")
     parser.add_argument("--matrix", type=Path, metavar="FILE", help="write the support matrix; of all entries only")
     parser.add_argument("--check", action="store_true", help="do not write the matrix, fail when it is not up to date")
     options = parser.parse_args(arguments)
     if options.matrix and options.ops:
         parser.error("the support matrix is made of all entries: name no ops")
-    unknown = [name for name in options.ops if not rows_named(name)]
+    rows = Source(options.table, options.functions).rows
+    known = {name for row in rows for name in (row.base, key_of(row))}
+    unknown = [name for name in options.ops if name not in known]
     if unknown:
-        parser.error(f"the table has no {', '.join(map(repr, unknown))}.{suggestion(unknown[0])}")
+        parser.error(f"the table has no {', '.join(map(repr, unknown))}.{suggestion(unknown[0], known)}")
     return options
 
 
-def rows_named(name: str) -> list[OpRow]:
-    return [row for row in OPS if name in (row.base, key_of(row))]
-
-
-def suggestion(name: str) -> str:
-    near = difflib.get_close_matches(name, [key_of(row) for row in OPS], 3)
+def suggestion(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), 3)
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-def chosen(names: Sequence[str]) -> list[OpRow]:
-    """In the order of the table."""
-    named = {key_of(row) for name in names for row in rows_named(name)}
-    return [row for row in OPS if not names or key_of(row) in named]
+def chosen(rows: Sequence[OpRow], names: Sequence[str]) -> list[int]:
+    """Numbers of the rows with these names, in the order of the table; of all without names."""
+    return [number for number, row in enumerate(rows) if not names or {row.base, key_of(row)} & set(names)]
 
 
 def keep_matrix(options: argparse.Namespace, rows: Sequence[OpRow], proofs: Sequence[Proof]) -> int:

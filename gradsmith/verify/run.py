@@ -5,6 +5,10 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import gradsmith as gs
 from gradsmith.generated.op_table import OPS
@@ -12,21 +16,46 @@ from gradsmith.generated.op_table import OPS
 from .proof import Proof
 from .prove import prove
 
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
+
 PROCESSES = 2
 AT_A_TIME = 4  # entries that a process fetches together
 
 
-def prove_rows(numbers: Sequence[int], processes: int = PROCESSES) -> Iterator[Proof]:
+@dataclass(frozen=True)
+class Source:
+    """Where the ops come from: gradsmith's own table, or one outside the tree, whose file `table` names."""
+
+    table: str = ""
+    functions: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.table or "derivatives.yaml"
+
+    @property
+    def module(self) -> ModuleType:
+        """In-place forms are methods, so those are asked for."""
+        return gs.load(self.table, functions=self.functions, methods=True) if self.table else gs
+
+    @property
+    def rows(self) -> Sequence[OpRow]:
+        return self.module.op_table.OPS if self.table else OPS
+
+
+def prove_rows(source: Source, numbers: Sequence[int], processes: int = PROCESSES) -> Iterator[Proof]:
     """Proofs of the rows with these numbers."""
+    one = partial(prove_row, source)
     if processes == 1 or len(numbers) <= AT_A_TIME:
-        yield from map(prove_row, numbers)
+        yield from map(one, numbers)
         return
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=start) as pool:
-        yield from pool.map(prove_row, numbers, chunksize=AT_A_TIME)
+        yield from pool.map(one, numbers, chunksize=AT_A_TIME)
 
 
-def prove_row(number: int) -> Proof:
-    return prove(OPS[number])
+def prove_row(source: Source, number: int) -> Proof:
+    return prove(source.rows[number], source.module)
 
 
 def start() -> None:

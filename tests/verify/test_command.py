@@ -34,7 +34,7 @@ def test_processes_give_the_proofs_in_order():
         [sys.executable, "-m", "gradsmith.verify", "arithmetic_is_no_op"], capture_output=True, text=True
     )
     assert done.returncode == 2 and "the table has no 'arithmetic_is_no_op'" in done.stderr
-    proofs = list(run.prove_rows(range(6), 2))
+    proofs = list(run.prove_rows(run.Source(), range(6), 2))
     assert [proof.key for proof in proofs] == ["add", "add.alpha", "sub", "sub.alpha", "mul", "neg"]
     assert all(proof.holds for proof in proofs)
 
@@ -54,7 +54,7 @@ def test_matrix_is_of_all_entries(capsys, tmp_path):
 
 @pytest.fixture
 def without_proving(monkeypatch, proofs):
-    monkeypatch.setattr(__main__, "prove_rows", lambda numbers, processes: [proofs[n] for n in numbers])
+    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [proofs[n] for n in numbers])
 
 
 def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path):
@@ -62,12 +62,12 @@ def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path
     assert __main__.main(["--matrix", str(page), "--check"]) == 1
     assert "is not what was proven: run `make verify`" in capsys.readouterr().out and not page.exists()
     assert __main__.main(["--matrix", str(page)]) == 0
-    assert page.read_text(encoding="utf-8") == page_of(__main__.OPS, proofs)
+    assert page.read_text(encoding="utf-8") == page_of(run.OPS, proofs)
     assert __main__.main(["--matrix", str(page), "--check"]) == 0
 
 
 def test_failure_names_the_line(monkeypatch, capsys):
-    monkeypatch.setattr(__main__, "prove_rows", lambda numbers, processes: [WRONG])
+    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [WRONG])
     assert __main__.main(["tanh"]) == 1
     out = capsys.readouterr().out
     assert "derivatives.yaml:12: twice: gradient of 'self' 1.0 instead of 2.0, off by 1\n" in out
