@@ -26,6 +26,12 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
     lists = {saved.name for saved in backward.saved_lists}
     tensors = {saved.name for saved in backward.saved}
     fused = backward_kernels(variant, table) is not None
+    gradients = tuple(_gradient_view(variant, backward, g, loads, printer) for g in backward.gradients)
+    again = {load.name for gradient in gradients for load in gradient.loads if load.again}
+
+    def declared(name: str) -> str:
+        return f"{name} = None" if name in again else name
+
     return NodeView(
         class_name=backward.class_name,
         node_name=backward.node_name,
@@ -36,10 +42,10 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         single_output=len(variant.signature.returns) == 1 and not is_list_output,
         incoming=() if is_list_output else incoming(variant),
         gradient_list=grads[0] if is_list_output else "",
-        tensor_locals=tuple(load.name for name, load in loads.items() if name in tensors),
-        list_locals=tuple(load.name for name, load in loads.items() if name in lists),
+        tensor_locals=tuple(declared(load.name) for name, load in loads.items() if name in tensors),
+        list_locals=tuple(declared(load.name) for name, load in loads.items() if name in lists),
         object_locals=tuple(load.name for name, load in loads.items() if name not in tensors | lists),
-        gradients=tuple(_gradient_view(variant, backward, g, loads, printer) for g in backward.gradients),
+        gradients=gradients,
         properties=_properties(backward),
     )
 
@@ -79,6 +85,7 @@ def _gradient_view(
     variant: Variant, backward: Backward, gradient: Gradient_, loads: dict[str, Load], printer: CythonPrinter
 ) -> GradientView:
     index = backward.gradients.index(gradient)
+    earlier = range(index)
     kept = everything_saved(backward)
     is_list = variant.signature.argument(gradient.inputs[0]).type.is_tensor_list
     return GradientView(
@@ -87,7 +94,11 @@ def _gradient_view(
         edges=gradient.edges,
         tested=len(backward.differentiable_inputs) > 1 and not is_list,
         needs=_needs(backward, gradient),
-        loads=tuple(loads[k.name] for k in kept if index in k.needed_by),
+        loads=tuple(
+            replace(loads[k.name], again=bool(set(earlier) & set(k.needed_by)) and not isinstance(k, SavedValue))
+            for k in kept
+            if index in k.needed_by
+        ),
         text=replace(printer, wanted=dict(zip(gradient.inputs, gradient.edges, strict=True))).text(
             gradient.formula.expr
         ),
@@ -112,9 +123,11 @@ def _one_line(text: str) -> str:
 
 def _properties(backward: Backward) -> tuple[PropertyView, ...]:
     tensors = [PropertyView(f"_saved_{s.name}", "saved_attribute", s.slot) for s in backward.saved]
-    lists = [PropertyView(f"_saved_{s.name}", "unpack_list", s.slot) for s in backward.saved_lists]
+    lists = [PropertyView(f"_saved_{s.name}", "saved_list_attribute", s.slot) for s in backward.saved_lists]
     values = [PropertyView(f"_saved_{v.name}", "value_of", v.slot) for v in backward.values]
-    return (*tensors, *lists, *values)
+    raw_tensors = [PropertyView(f"_raw_saved_{s.name}", "raw_saved", s.slot) for s in backward.saved]
+    raw_lists = [PropertyView(f"_raw_saved_{s.name}", "raw_saved_list", s.slot) for s in backward.saved_lists]
+    return (*tensors, *lists, *values, *raw_tensors, *raw_lists)
 
 
 def everything_saved(backward: Backward) -> tuple[SavedTensor | SavedValue, ...]:

@@ -26,6 +26,7 @@ class Load:
     name: str
     getter: str
     slot: int
+    again: bool = False  # another formula may have loaded it: hooks on saved tensors run once
 
 
 @dataclass(frozen=True)

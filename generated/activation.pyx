@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -174,6 +183,10 @@ cdef class SigmoidBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_sigmoid(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -311,6 +324,10 @@ cdef class ReluBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_relu(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -458,6 +475,10 @@ cdef class SoftplusBackward0(Node):
     @property
     def _saved_threshold(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
     """Forward mode: auto_element_wise."""
@@ -609,6 +630,10 @@ cdef class GeluErfBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_gelu_erf(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -711,6 +736,10 @@ cdef class GeluTanhBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_gelu_tanh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -812,6 +841,10 @@ cdef class SiluBackward0(Node):
     @property
     def _saved_self(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_silu(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""

@@ -83,7 +83,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -1116,6 +1125,14 @@ cdef class MulBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
@@ -1488,6 +1505,10 @@ cdef class AbsBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
     """Forward mode: real(conj(self_t) * sgn(self))."""
     cdef TensorBase self_t
@@ -1721,6 +1742,14 @@ cdef class SgnBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
     """Forward mode: sgn_backward(self_t, self, result)."""
     cdef TensorBase self_t
@@ -1843,6 +1872,10 @@ cdef class SquareBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_square(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -1960,6 +1993,10 @@ cdef class ReciprocalBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""

@@ -76,7 +76,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -157,14 +166,16 @@ cdef class MaximumBackward0(Node):
         if apply_fused(self, MAXIMUM_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, other
+        cdef TensorBase self_ = None, other = None
         if self.wants(0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
             self_ = unpack(self, 0)
             other = unpack(self, 1)
             give(grad_inputs, 0, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         if self.wants(1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
-            self_ = unpack(self, 0)
-            other = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if other is None:
+                other = unpack(self, 1)
             give(grad_inputs, 1, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         return 0
 
@@ -178,6 +189,14 @@ cdef class MaximumBackward0(Node):
     @property
     def _saved_other(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
@@ -244,6 +263,10 @@ cdef class MaximumScalarBackward0(Node):
     @property
     def _saved_other(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
@@ -331,14 +354,16 @@ cdef class MinimumBackward0(Node):
         if apply_fused(self, MINIMUM_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, other
+        cdef TensorBase self_ = None, other = None
         if self.wants(0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
             self_ = unpack(self, 0)
             other = unpack(self, 1)
             give(grad_inputs, 0, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         if self.wants(1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
-            self_ = unpack(self, 0)
-            other = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if other is None:
+                other = unpack(self, 1)
             give(grad_inputs, 1, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         return 0
 
@@ -352,6 +377,14 @@ cdef class MinimumBackward0(Node):
     @property
     def _saved_other(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
@@ -418,6 +451,10 @@ cdef class MinimumScalarBackward0(Node):
     @property
     def _saved_other(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
@@ -505,21 +542,27 @@ cdef class ClampBackward0(Node):
         if apply_fused(self, CLAMP_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, min, max
+        cdef TensorBase self_ = None, min = None, max = None
         if self.wants(0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack(self, 2)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0))
         if self.wants(1):    # min: where((self < min) & (min < max), grad, 0)
-            self_ = unpack(self, 0)
-            min = unpack(self, 1)
-            max = unpack(self, 2)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if min is None:
+                min = unpack(self, 1)
+            if max is None:
+                max = unpack(self, 2)
             give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0))
         if self.wants(2):    # max: where((self > max) | (max < min), grad, 0)
-            self_ = unpack(self, 0)
-            min = unpack(self, 1)
-            max = unpack(self, 2)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if min is None:
+                min = unpack(self, 1)
+            if max is None:
+                max = unpack(self, 2)
             give(grad_inputs, 2, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_tensor(max, min)), grad, 0))
         return 0
 
@@ -537,6 +580,18 @@ cdef class ClampBackward0(Node):
     @property
     def _saved_max(self):
         return saved_attribute(self, 2)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_min(self):
+        return raw_saved(self, 1)
+
+    @property
+    def _raw_saved_max(self):
+        return raw_saved(self, 2)
 
 cdef int tangents_clamp_tensor_tensor(TensorBase result, TensorBase self, TensorBase min, TensorBase max) except -1:
     """Forward mode: auto_element_wise."""
@@ -639,7 +694,7 @@ cdef class ClampTensorScalarBackward0(Node):
         if apply_fused(self, CLAMP_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, min
+        cdef TensorBase self_ = None, min = None
         cdef object max
         if self.wants(0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
@@ -647,8 +702,10 @@ cdef class ClampTensorScalarBackward0(Node):
             max = value_of(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0))
         if self.wants(1):    # min: where((self < min) & (min < max), grad, 0)
-            self_ = unpack(self, 0)
-            min = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if min is None:
+                min = unpack(self, 1)
             max = value_of(self, 0)
             give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_scalar(min, max)), grad, 0))
         return 0
@@ -667,6 +724,14 @@ cdef class ClampTensorScalarBackward0(Node):
     @property
     def _saved_max(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_min(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_clamp_tensor_scalar(TensorBase result, TensorBase self, TensorBase min, object max) except -1:
     """Forward mode: auto_element_wise."""
@@ -762,7 +827,7 @@ cdef class ClampScalarTensorBackward0(Node):
         if apply_fused(self, CLAMP_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, max
+        cdef TensorBase self_ = None, max = None
         cdef object min
         if self.wants(0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
@@ -770,8 +835,10 @@ cdef class ClampScalarTensorBackward0(Node):
             min = value_of(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0))
         if self.wants(1):    # max: where((self > max) | (max < min), grad, 0)
-            self_ = unpack(self, 0)
-            max = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if max is None:
+                max = unpack(self, 1)
             min = value_of(self, 0)
             give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_scalar(max, min)), grad, 0))
         return 0
@@ -790,6 +857,14 @@ cdef class ClampScalarTensorBackward0(Node):
     @property
     def _saved_min(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_max(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_clamp_scalar_tensor(TensorBase result, TensorBase self, object min, TensorBase max) except -1:
     """Forward mode: auto_element_wise."""
@@ -908,6 +983,10 @@ cdef class ClampScalarScalarBackward0(Node):
     @property
     def _saved_max(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_clamp_scalar_scalar(TensorBase result, TensorBase self, object min, object max) except -1:
     """Forward mode: auto_element_wise."""
@@ -1131,14 +1210,16 @@ cdef class ClampMinBackward0(Node):
         if apply_fused(self, CLAMP_MIN_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, min
+        cdef TensorBase self_ = None, min = None
         if self.wants(0):    # self: where(self >= min, grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             give(grad_inputs, 0, op_where_tensor_scalar(op_ge_tensor(self_, min), grad, 0))
         if self.wants(1):    # min: where(self < min, grad, 0)
-            self_ = unpack(self, 0)
-            min = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if min is None:
+                min = unpack(self, 1)
             give(grad_inputs, 1, op_where_tensor_scalar(op_lt_tensor(self_, min), grad, 0))
         return 0
 
@@ -1152,6 +1233,14 @@ cdef class ClampMinBackward0(Node):
     @property
     def _saved_min(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_min(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBase min) except -1:
     """Forward mode: auto_element_wise."""
@@ -1245,6 +1334,10 @@ cdef class ClampMinScalarBackward0(Node):
     @property
     def _saved_min(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object min) except -1:
     """Forward mode: auto_element_wise."""
@@ -1367,14 +1460,16 @@ cdef class ClampMaxBackward0(Node):
         if apply_fused(self, CLAMP_MAX_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, max
+        cdef TensorBase self_ = None, max = None
         if self.wants(0):    # self: where(self <= max, grad, 0)
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             give(grad_inputs, 0, op_where_tensor_scalar(op_le_tensor(self_, max), grad, 0))
         if self.wants(1):    # max: where(self > max, grad, 0)
-            self_ = unpack(self, 0)
-            max = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if max is None:
+                max = unpack(self, 1)
             give(grad_inputs, 1, op_where_tensor_scalar(op_gt_tensor(self_, max), grad, 0))
         return 0
 
@@ -1388,6 +1483,14 @@ cdef class ClampMaxBackward0(Node):
     @property
     def _saved_max(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_max(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBase max) except -1:
     """Forward mode: auto_element_wise."""
@@ -1481,6 +1584,10 @@ cdef class ClampMaxScalarBackward0(Node):
     @property
     def _saved_max(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object max) except -1:
     """Forward mode: auto_element_wise."""

@@ -91,7 +91,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -1554,12 +1563,13 @@ cdef class WhereBackward0(Node):
         if apply_fused(self, WHERE_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase condition
+        cdef TensorBase condition = None
         if self.wants(0):    # self: where(condition, grad, 0)
             condition = unpack(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
         if self.wants(1):    # other: where(condition, 0, grad)
-            condition = unpack(self, 0)
+            if condition is None:
+                condition = unpack(self, 0)
             give(grad_inputs, 1, op_where_scalar_tensor(condition, 0, grad))
         return 0
 
@@ -1569,6 +1579,10 @@ cdef class WhereBackward0(Node):
     @property
     def _saved_condition(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_condition(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_where_tensor_tensor(TensorBase result, TensorBase condition, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
@@ -1629,6 +1643,10 @@ cdef class WhereTensorScalarBackward0(Node):
     def _saved_condition(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_condition(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -1680,6 +1698,10 @@ cdef class WhereScalarTensorBackward0(Node):
     @property
     def _saved_condition(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_condition(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, object self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""

@@ -78,7 +78,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -137,13 +146,14 @@ cdef class DivBackward0(Node):
         if apply_fused(self, DIV_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, other
+        cdef TensorBase self_, other = None
         if self.wants(0):    # self: grad / conj(other)
             other = unpack(self, 1)
             give(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(other)))
         if self.wants(1):    # other: -grad * conj(self / other / other)
             self_ = unpack(self, 0)
-            other = unpack(self, 1)
+            if other is None:
+                other = unpack(self, 1)
             give(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_tensor_tensor(self_, other), other))))
         return 0
 
@@ -157,6 +167,14 @@ cdef class DivBackward0(Node):
     @property
     def _saved_other(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
@@ -330,6 +348,10 @@ cdef class DivScalarTensorBackward0(Node):
     def _saved_self(self):
         return value_of(self, 0)
 
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
@@ -372,7 +394,7 @@ cdef class DivBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, other
+        cdef TensorBase self_, other = None
         cdef object rounding_mode
         if self.wants(0):    # self: div_backward_self(grad, other, rounding_mode)
             other = unpack(self, 1)
@@ -380,7 +402,8 @@ cdef class DivBackward1(Node):
             give(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
         if self.wants(1):    # other: div_backward_other(grad, self, other, rounding_mode)
             self_ = unpack(self, 0)
-            other = unpack(self, 1)
+            if other is None:
+                other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
             give(grad_inputs, 1, div_backward_other(grad, self_, other, rounding_mode))
         return 0
@@ -399,6 +422,14 @@ cdef class DivBackward1(Node):
     @property
     def _saved_rounding_mode(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_div_mode_tensor_tensor(TensorBase result, TensorBase self, TensorBase other, object rounding_mode) except -1:
     """Forward mode: auto_element_wise."""
@@ -581,6 +612,10 @@ cdef class DivScalarTensorBackward1(Node):
     @property
     def _saved_rounding_mode(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_div_mode_scalar_tensor(TensorBase result, object self, TensorBase other, object rounding_mode) except -1:
     """Forward mode: auto_element_wise."""
@@ -978,6 +1013,14 @@ cdef class RemainderBackward0(Node):
     def _saved_other(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
@@ -1138,6 +1181,10 @@ cdef class RemainderScalarTensorBackward0(Node):
     def _saved_self(self):
         return value_of(self, 0)
 
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
@@ -1235,14 +1282,16 @@ cdef class PowBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, exponent, result
+        cdef TensorBase self_ = None, exponent = None, result
         if self.wants(0):    # self: pow_backward_self(grad, self, exponent)
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
             give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
         if self.wants(1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
-            self_ = unpack(self, 0)
-            exponent = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if exponent is None:
+                exponent = unpack(self, 1)
             result = unpack(self, 2)
             give(grad_inputs, 1, pow_backward_exponent(grad, self_, exponent, result))
         return 0
@@ -1261,6 +1310,18 @@ cdef class PowBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 2)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_exponent(self):
+        return raw_saved(self, 1)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 2)
 
 cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBase exponent) except -1:
     """Forward mode: auto_element_wise."""
@@ -1359,6 +1420,10 @@ cdef class PowTensorScalarBackward0(Node):
     def _saved_exponent(self):
         return value_of(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object exponent) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -1446,6 +1511,14 @@ cdef class PowScalarTensorBackward0(Node):
     @property
     def _saved_self(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_exponent(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase exponent) except -1:
     """Forward mode: auto_element_wise."""

@@ -79,7 +79,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -157,6 +166,10 @@ cdef class ExpBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -278,6 +291,10 @@ cdef class Expm1Backward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -398,6 +415,10 @@ cdef class LogBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_log(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -516,6 +537,10 @@ cdef class Log1pBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -633,6 +658,10 @@ cdef class SqrtBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -754,6 +783,10 @@ cdef class RsqrtBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_rsqrt(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -944,6 +977,10 @@ cdef class ErfLoopBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_erf_loop(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -1043,6 +1080,10 @@ cdef class ErfAnyBackward0(Node):
     @property
     def _saved_self(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""

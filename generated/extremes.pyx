@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -149,6 +158,14 @@ cdef class AmaxBackward0(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_amax(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
@@ -275,6 +292,14 @@ cdef class AminBackward0(Node):
     def _saved_keepdim(self):
         return value_of(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_amin(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
@@ -389,6 +414,14 @@ cdef class MaxBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_max(TensorBase result, TensorBase self) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
@@ -463,6 +496,10 @@ cdef class MaxBackward1(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 2)
+
+    @property
+    def _raw_saved_indices(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_max_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
@@ -627,6 +664,14 @@ cdef class MinBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_min(TensorBase result, TensorBase self) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
@@ -701,6 +746,10 @@ cdef class MinBackward1(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 2)
+
+    @property
+    def _raw_saved_indices(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_min_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""

@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -954,6 +963,10 @@ cdef class GatherBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 1)
 
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
@@ -1037,14 +1050,15 @@ cdef class ScatterBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase index
+        cdef TensorBase index = None
         cdef object dim, src_shape
         if self.wants(0):    # self: grad.scatter(dim, index, 0)
             index = unpack(self, 0)
             dim = value_of(self, 0)
             give(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
         if self.wants(1):    # src: scatter_backward_src(grad, dim, index, src.shape)
-            index = unpack(self, 0)
+            if index is None:
+                index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
             give(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
@@ -1064,6 +1078,10 @@ cdef class ScatterBackward0(Node):
     @property
     def _saved_src_shape(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_scatter_tensor(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src) except -1:
     """Forward mode: auto_linear."""
@@ -1156,6 +1174,10 @@ cdef class ScatterScalarBackward0(Node):
     @property
     def _saved_dim(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_scatter_scalar(TensorBase result, TensorBase self, object dim, TensorBase index, object src) except -1:
     """Forward mode: auto_linear."""
@@ -1304,6 +1326,10 @@ cdef class ScatterAddBackward0(Node):
     @property
     def _saved_src_shape(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_scatter_add(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src) except -1:
     """Forward mode: auto_linear."""
@@ -1456,6 +1482,10 @@ cdef class IndexSelectBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 1)
 
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
@@ -1564,6 +1594,10 @@ cdef class IndexAddBackward0(Node):
     @property
     def _saved_alpha(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_index_add(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase source, object alpha) except -1:
     """Forward mode: auto_linear."""
@@ -1695,12 +1729,13 @@ cdef class MaskedFillBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase mask
+        cdef TensorBase mask = None
         if self.wants(0):    # self: masked_fill(grad, mask, 0)
             mask = unpack(self, 0)
             give(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
         if self.wants(1):    # value: where(mask, grad, 0)
-            mask = unpack(self, 0)
+            if mask is None:
+                mask = unpack(self, 0)
             give(grad_inputs, 1, op_where_tensor_scalar(mask, grad, 0))
         return 0
 
@@ -1710,6 +1745,10 @@ cdef class MaskedFillBackward0(Node):
     @property
     def _saved_mask(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_mask(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorBase mask, TensorBase value) except -1:
     """Forward mode: auto_linear."""
@@ -1790,6 +1829,10 @@ cdef class MaskedFillScalarBackward0(Node):
     @property
     def _saved_mask(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_mask(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorBase mask, object value) except -1:
     """Forward mode: auto_linear."""
@@ -1923,6 +1966,10 @@ cdef class MaskedSelectBackward0(Node):
     @property
     def _saved_self_shape(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_mask(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase mask) except -1:
     """Forward mode: auto_linear."""

@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -172,6 +181,14 @@ cdef class MatmulBackward0(Node):
     @property
     def _saved_other_shape(self):
         return value_of(self, 3)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_linear_in_each."""
@@ -286,6 +303,14 @@ cdef class MmBackward0(Node):
     def _saved_mat2(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_mat2(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, mat2_t, result_t
@@ -395,6 +420,14 @@ cdef class MatmulOfTransposeBackward0(Node):
     def _saved_mat2(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_mat2(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, TensorBase mat2) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, mat2_t, result_t
@@ -501,6 +534,14 @@ cdef class BmmBackward0(Node):
     @property
     def _saved_mat2(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_mat2(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
     """Forward mode: auto_linear_in_each."""
@@ -611,6 +652,14 @@ cdef class MvBackward0(Node):
     def _saved_vec(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_vec(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, vec_t, result_t
@@ -720,6 +769,14 @@ cdef class DotBackward0(Node):
     def _saved_tensor(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_tensor(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, tensor_t, result_t
@@ -828,6 +885,14 @@ cdef class OuterBackward0(Node):
     @property
     def _saved_vec2(self):
         return saved_attribute(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_vec2(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) except -1:
     """Forward mode: auto_linear_in_each."""
@@ -948,6 +1013,14 @@ cdef class LinearBackward0(Node):
     @property
     def _saved_weight_ndim(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_weight(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, TensorBase bias) except -1:
     """Forward mode: linear(self_t, weight) + linear(self, weight_t) + bias_t."""

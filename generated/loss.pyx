@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -133,7 +142,7 @@ cdef class MseLossBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, target
+        cdef TensorBase self_ = None, target = None
         cdef object self_shape, target_shape, reduction
         if self.wants(0):    # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
             self_ = unpack(self, 0)
@@ -143,8 +152,10 @@ cdef class MseLossBackward0(Node):
             reduction = value_of(self, 2)
             give(grad_inputs, 0, op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)))
         if self.wants(1):    # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
-            self_ = unpack(self, 0)
-            target = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if target is None:
+                target = unpack(self, 1)
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
@@ -173,6 +184,14 @@ cdef class MseLossBackward0(Node):
     @property
     def _saved_reduction(self):
         return value_of(self, 2)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_target(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_mse_loss(TensorBase result, TensorBase self, TensorBase target, object reduction) except -1:
     """Forward mode: transposed."""
@@ -270,7 +289,7 @@ cdef class MseLossBackwardBackward0(Node):
         if apply_fused(self, MSE_LOSS_BACKWARD_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, one, other
+        cdef TensorBase self_ = None, one, other
         cdef object scale
         if self.wants(0):    # self (derived): grad * scale * (one - other)
             one = unpack(self, 1)
@@ -282,7 +301,8 @@ cdef class MseLossBackwardBackward0(Node):
             scale = value_of(self, 0)
             give(grad_inputs, 1, op_mul_tensor(op_mul_scalar(grad, scale), self_))
         if self.wants(2):    # other (derived): -grad * scale * self
-            self_ = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 0)
             scale = value_of(self, 0)
             give(grad_inputs, 2, op_mul_tensor(op_mul_scalar(op_neg(grad), scale), self_))
         return 0
@@ -305,6 +325,18 @@ cdef class MseLossBackwardBackward0(Node):
     @property
     def _saved_scale(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_one(self):
+        return raw_saved(self, 1)
+
+    @property
+    def _raw_saved_other(self):
+        return raw_saved(self, 2)
 
 cdef int tangents_mse_loss_backward(TensorBase result, TensorBase self, TensorBase one, TensorBase other, object scale) except -1:
     """Forward mode: auto_element_wise."""
@@ -422,7 +454,7 @@ cdef class NllLossBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, target, weight
+        cdef TensorBase self_, target = None, weight = None
         cdef object self_shape, ignore_index, reduction
         if self.wants(0):    # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
             target = unpack(self, 1)
@@ -433,8 +465,10 @@ cdef class NllLossBackward0(Node):
             give(grad_inputs, 0, op_nll_loss_backward(grad, target, weight, self_shape, ignore_index, reduction))
         if self.wants(1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
-            target = unpack(self, 1)
-            weight = unpack(self, 2)
+            if target is None:
+                target = unpack(self, 1)
+            if weight is None:
+                weight = unpack(self, 2)
             ignore_index = value_of(self, 1)
             reduction = value_of(self, 2)
             give(grad_inputs, 1, nll_backward_weight(grad, self_, target, weight, ignore_index, reduction))
@@ -466,6 +500,18 @@ cdef class NllLossBackward0(Node):
     @property
     def _saved_reduction(self):
         return value_of(self, 2)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_target(self):
+        return raw_saved(self, 1)
+
+    @property
+    def _raw_saved_weight(self):
+        return raw_saved(self, 2)
 
 cdef int tangents_nll_loss(TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction) except -1:
     """Forward mode: transposed."""
@@ -568,7 +614,7 @@ cdef class NllLossBackwardBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, target, weight
+        cdef TensorBase self_, target = None, weight = None
         cdef object ignore_index, reduction
         if self.wants(0):    # self: nll_loss(grad, target, weight, ignore_index, reduction)
             target = unpack(self, 1)
@@ -578,8 +624,10 @@ cdef class NllLossBackwardBackward0(Node):
             give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
         if self.wants(1):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
-            target = unpack(self, 1)
-            weight = unpack(self, 2)
+            if target is None:
+                target = unpack(self, 1)
+            if weight is None:
+                weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
             give(grad_inputs, 1, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
@@ -607,6 +655,18 @@ cdef class NllLossBackwardBackward0(Node):
     @property
     def _saved_reduction(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_target(self):
+        return raw_saved(self, 1)
+
+    @property
+    def _raw_saved_weight(self):
+        return raw_saved(self, 2)
 
 cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction) except -1:
     """Forward mode: transposed."""

@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -155,6 +164,14 @@ cdef class LogsumexpBackward0(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_logsumexp(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
@@ -270,6 +287,10 @@ cdef class SoftmaxBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
     """Forward mode: softmax_backward(self_t, result, dim)."""
     cdef TensorBase self_t
@@ -354,7 +375,7 @@ cdef class SoftmaxBackwardBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, output
+        cdef TensorBase self_, output = None
         cdef object dim
         if self.wants(0):    # self: softmax_backward(grad, output, dim)
             output = unpack(self, 1)
@@ -362,7 +383,8 @@ cdef class SoftmaxBackwardBackward0(Node):
             give(grad_inputs, 0, op_softmax_backward(grad, output, dim))
         if self.wants(1):    # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
             self_ = unpack(self, 0)
-            output = unpack(self, 1)
+            if output is None:
+                output = unpack(self, 1)
             dim = value_of(self, 0)
             give(grad_inputs, 1, op_sub_tensor_tensor(op_mul_tensor(grad, op_sub_tensor_tensor(self_, op_sum_dim(op_mul_tensor(self_, output), (dim,), True, None))), op_mul_tensor(self_, op_sum_dim(op_mul_tensor(grad, output), (dim,), True, None))))
         return 0
@@ -381,6 +403,14 @@ cdef class SoftmaxBackwardBackward0(Node):
     @property
     def _saved_dim(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_output(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
     """Forward mode: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))."""
@@ -499,6 +529,10 @@ cdef class LogSoftmaxBackward0(Node):
     def _saved_dim(self):
         return value_of(self, 0)
 
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
     """Forward mode: self_t - (exp(result) * self_t).sum(dim, True)."""
     cdef TensorBase self_t, result_t
@@ -588,7 +622,7 @@ cdef class LogSoftmaxBackwardBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, output
+        cdef TensorBase self_, output = None
         cdef object dim
         if self.wants(0):    # self: grad - (grad * exp(output)).sum(dim, True)
             output = unpack(self, 1)
@@ -596,7 +630,8 @@ cdef class LogSoftmaxBackwardBackward0(Node):
             give(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, op_exp(output)), (dim,), True, None)))
         if self.wants(1):    # output: -grad * exp(output) * self.sum(dim, True)
             self_ = unpack(self, 0)
-            output = unpack(self, 1)
+            if output is None:
+                output = unpack(self, 1)
             dim = value_of(self, 0)
             give(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), op_exp(output)), op_sum_dim(self_, (dim,), True, None)))
         return 0
@@ -615,6 +650,14 @@ cdef class LogSoftmaxBackwardBackward0(Node):
     @property
     def _saved_dim(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_output(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
     """Forward mode: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)."""

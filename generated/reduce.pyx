@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -526,6 +535,14 @@ cdef class ProdBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_prod(TensorBase result, TensorBase self, object dtype) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
@@ -600,6 +617,14 @@ cdef class ProdBackward1(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 1)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_prod_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
     """Forward mode: transposed."""
@@ -738,6 +763,10 @@ cdef class VarBackward0(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 2)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_var(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
     """Forward mode: transposed."""
@@ -929,6 +958,14 @@ cdef class StdBackward0(Node):
     @property
     def _saved_keepdim(self):
         return value_of(self, 2)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
 
 cdef int tangents_std(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
     """Forward mode: transposed."""

@@ -74,7 +74,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,

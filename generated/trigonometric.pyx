@@ -80,7 +80,16 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.saved_variable cimport save_input, save_list, save_output, saved_attribute, unpack, unpack_list
+from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
+from gradsmith.runtime.saved_variable cimport (
+    save_input,
+    save_list,
+    save_output,
+    saved_attribute,
+    saved_list_attribute,
+    unpack,
+    unpack_list,
+)
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -147,6 +156,10 @@ cdef class SinBackward0(Node):
     @property
     def _saved_self(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -266,6 +279,10 @@ cdef class CosBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -383,6 +400,10 @@ cdef class TanBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
@@ -504,6 +525,10 @@ cdef class SinhBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -622,6 +647,10 @@ cdef class CoshBackward0(Node):
     def _saved_self(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
@@ -739,6 +768,10 @@ cdef class TanhBackward0(Node):
     @property
     def _saved_result(self):
         return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""

@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
 from gradsmith.runtime.grad_mode cimport grad_enabled
-from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_INPUT, set_metadata
+from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_LEAF, set_metadata
 from gradsmith.runtime.tangent cimport has_tangent_2
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, bump_version, meta_of, wrap
 
@@ -49,7 +49,7 @@ cdef AccumulateGrad make_accumulator(TensorBase leaf):
     node.flags |= NODE_LEAF
     Py_INCREF(leaf)
     node.saved[0].value = <PyObject *>leaf
-    node.saved[0].kind = SAVED_INPUT
+    node.saved[0].kind = SAVED_LEAF
     set_metadata(&node.metadata, leaf.array)
     return node
 

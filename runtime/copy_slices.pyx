@@ -49,6 +49,14 @@ cdef class CopySlices(Node):
             give(grad_inputs, i, results[i])
         return 0
 
+    cdef void release_saved(self) noexcept:
+        (<Node>value_of(self, 0)).release_saved()
+
+    @property
+    def _function(self):
+        """Node of the operation that wrote to the view."""
+        return value_of(self, 0)
+
 
 cdef TensorBase slice_of(TensorBase grad, object geometry):
     if ops_wanted():

@@ -7,6 +7,7 @@ from typing_extensions import Self
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def is_grad_enabled() -> bool: ...
+def is_inference_mode_enabled() -> bool: ...
 
 class GradMode:
     @overload
@@ -25,3 +26,9 @@ class enable_grad(GradMode): ...
 
 class set_grad_enabled(GradMode):
     def __new__(cls, mode: bool) -> Self: ...
+
+class inference_mode(GradMode):
+    @overload
+    def __new__(cls, mode: bool = ...) -> Self: ...
+    @overload
+    def __new__(cls, mode: _Function) -> _Function: ...  # type: ignore[misc]

@@ -1,7 +1,8 @@
 """Thread-local switch of recording, and the context managers that set it.
 
 The switch is one thread-local C integer, so that asking for it costs a nanosecond on the hot path. Its layer is
-the lowest of the runtime: everything may ask, it asks nobody.
+the lowest of the runtime: everything may ask, it asks nobody. In inference mode nothing is recorded, whatever the
+user asks for inside; what was asked for is kept beside what is done.
 """
 
 import functools
@@ -13,13 +14,23 @@ cdef extern from *:
     """
     #if defined(_MSC_VER)
     static __declspec(thread) int gs_grad_mode = 1;
+    static __declspec(thread) int gs_asked_grad_mode = 1;
+    static __declspec(thread) int gs_inference_mode = 0;
     #elif defined(__GNUC__) && defined(__linux__)
     static __thread int gs_grad_mode __attribute__((tls_model("initial-exec"))) = 1;
+    static __thread int gs_asked_grad_mode = 1;
+    static __thread int gs_inference_mode = 0;
     #else
     static _Thread_local int gs_grad_mode = 1;
+    static _Thread_local int gs_asked_grad_mode = 1;
+    static _Thread_local int gs_inference_mode = 0;
     #endif
     """
     int gs_grad_mode
+    int gs_asked_grad_mode
+    int gs_inference_mode
+
+threads_in_inference_mode = 0
 
 
 cdef bint grad_enabled() noexcept:
@@ -27,15 +38,34 @@ cdef bint grad_enabled() noexcept:
 
 
 cdef bint swap_grad_mode(bint enabled) noexcept:
-    global gs_grad_mode
-    cdef bint previous = gs_grad_mode
-    gs_grad_mode = enabled
+    global gs_grad_mode, gs_asked_grad_mode
+    cdef bint previous = gs_asked_grad_mode
+    gs_asked_grad_mode = enabled
+    gs_grad_mode = enabled and not gs_inference_mode
     return previous
 
 
+cdef bint inference_mode_enabled() noexcept:
+    return gs_inference_mode
+
+
+cdef bint swap_inference_mode(bint enabled) noexcept:
+    global gs_grad_mode, gs_inference_mode, threads_in_inference_mode
+    cdef bint previous = gs_inference_mode
+    gs_inference_mode = enabled
+    gs_grad_mode = gs_asked_grad_mode and not enabled
+    threads_in_inference_mode += <int>enabled - <int>previous
+    return previous
+
+
+def is_inference_mode_enabled():
+    """True when tensors made in this thread are inference tensors."""
+    return gs_inference_mode != 0
+
+
 def is_grad_enabled():
-    """True when operations on tensors are recorded in this thread."""
-    return gs_grad_mode != 0
+    """True when operations on tensors are recorded in this thread, unless it is in inference mode."""
+    return gs_asked_grad_mode != 0
 
 
 cdef class GradMode:
@@ -47,7 +77,7 @@ cdef class GradMode:
     """
 
     cdef bint enabled
-    cdef bint previous          # what to restore, of the outermost entry
+    cdef int previous           # what to restore, of the outermost entry
     cdef list inner             # the same of further entries
     cdef int depth
     cdef object decorated       # the function, when the mode was written without parentheses
@@ -61,7 +91,7 @@ cdef class GradMode:
     def __enter__(self):
         self.push(swap_grad_mode(self.enabled))
 
-    cdef int push(self, bint previous) except -1:
+    cdef int push(self, int previous) except -1:
         if self.depth == 0:
             self.previous = previous
         else:
@@ -70,9 +100,12 @@ cdef class GradMode:
         self.depth += 1
         return 0
 
-    def __exit__(self, kind, value, traceback):
+    cdef int pop(self) except -1:
         self.depth -= 1
-        swap_grad_mode(self.inner.pop() if self.depth else self.previous)
+        return self.inner.pop() if self.depth else self.previous
+
+    def __exit__(self, kind, value, traceback):
+        swap_grad_mode(self.pop())
 
     def clone(self):
         """A fresh mode of the same kind."""
@@ -138,3 +171,40 @@ cdef class set_grad_enabled(GradMode):
     def __call__(self, function):
         swap_grad_mode(self.before)
         return decorate(self.clone, function)
+
+
+cdef class inference_mode(GradMode):
+    """Like `no_grad`, and tensors made inside are inference tensors: cheaper, and outside never part of a graph.
+
+    An inference tensor has no version counter, cannot be saved for backward and cannot be changed in place once the
+    mode has ended. A clone of it, made outside, is an ordinary tensor. Forward-mode tangents are not computed inside.
+
+    Parameters
+    ----------
+    mode : bool
+        False makes a part of an inference block ordinary again, with recording on.
+
+    Examples
+    --------
+    >>> x = gradsmith.ones(3, requires_grad=True)
+    >>> with gradsmith.inference_mode():
+    ...     y = x * 2
+    >>> y.requires_grad, y.is_inference()
+    (False, True)
+    """
+
+    def __init__(self, mode=True):
+        function = mode if callable(mode) else None
+        self.enabled = function is not None or mode
+        super().__init__(function)
+
+    def __enter__(self):
+        self.push(swap_grad_mode(not self.enabled) | swap_inference_mode(self.enabled) << 1)
+
+    def __exit__(self, kind, value, traceback):
+        cdef int previous = self.pop()
+        swap_grad_mode(previous & 1)
+        swap_inference_mode(previous >> 1)
+
+    def clone(self):
+        return inference_mode(self.enabled)

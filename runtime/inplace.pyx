@@ -3,21 +3,30 @@
 See variable.pyx, Note [In-place on a view].
 """
 from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
-from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
 from gradsmith.runtime.node cimport Node, set_metadata
 from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport (
+    INFERENCE,
     IS_VIEW,
     REQUIRES_GRAD,
     TensorBase,
+    TensorMeta,
     VIEW_IN_FUNCTION,
+    VIEW_INFERENCE,
     VIEW_MULTI_OUTPUT,
     VIEW_NO_GRAD,
     bump_version,
+    count_save,
+    is_saved,
+    meta_of,
+    uncount_save,
+    version_owner,
     wrap,
 )
 from gradsmith.runtime.variable cimport (
@@ -29,7 +38,11 @@ from gradsmith.runtime.variable cimport (
     set_grad_fn,
 )
 
+import weakref
+
 import numpy as np
+
+from gradsmith.runtime import changes, write_guard
 
 cnp.import_array()
 
@@ -38,8 +51,16 @@ cdef extern from "Python.h":
 
 
 cdef int check_inplace(str op, TensorBase self) except -1:
-    """Refuse a write that the graph cannot express; the tensor is untouched."""
-    if not (<object>self.array).flags.writeable:
+    """Refuse a write that the graph cannot express; the tensor is untouched. A write to a saved tensor is noted."""
+    cdef PyObject *owner = version_owner(<PyObject *>self)
+    if is_saved(owner):
+        note_change(op, <TensorBase>owner)
+    if self.flags & INFERENCE and not inference_mode_enabled():
+        raise RuntimeError(
+            f"{op}: Inplace update to inference tensor outside InferenceMode is not allowed. "
+            "You can make a clone to get a normal tensor before doing inplace update."
+        )
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array) and not write_guard.give_way(<object>self.array):
         raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
     if repeats_elements(self.array) and op not in WRITES_ONE_VALUE:
         raise RuntimeError(
@@ -61,6 +82,54 @@ cdef int check_inplace(str op, TensorBase self) except -1:
             "Write under gradsmith.no_grad(), or to a clone()."
         )
     return 0
+
+
+cdef int note_change(str op, TensorBase owner) except -1:
+    cdef TensorMeta meta = meta_of(owner)
+    if meta.changes is None:
+        meta.changes = []
+    changes.note(meta.changes, op, owner.own_version + 1)
+    if meta.watchers is not None:
+        call_watchers(owner, meta)
+    return 0
+
+
+cdef int call_watchers(TensorBase owner, TensorMeta meta) except -1:
+    watchers, meta.watchers = meta.watchers, None
+    for reference in watchers:
+        uncount_save(<PyObject *>owner)
+        watcher = reference()
+        if watcher is not None:
+            watcher.before_change()
+    return 0
+
+
+def watch_changes(TensorBase tensor not None, watcher):
+    """Have ``watcher.before_change()`` called once, before `tensor` or what shares its memory is changed in place.
+
+    The watcher is held weakly.
+    """
+    cdef PyObject *owner = version_owner(<PyObject *>tensor)
+    cdef TensorMeta meta = meta_of(<TensorBase>owner)
+    if meta.watchers is None:
+        meta.watchers = []
+    meta.watchers.append(weakref.ref(watcher))
+    count_save(owner)
+
+
+def increment_version(TensorBase tensor not None):
+    """Count one change in place that was made by other means than an op. Inference tensors do not count."""
+    cdef PyObject *owner = version_owner(<PyObject *>tensor)
+    if tensor.flags & INFERENCE:
+        return
+    if is_saved(owner):
+        note_change("increment_version", <TensorBase>owner)
+    bump_version(tensor)
+
+
+def set_version(TensorBase tensor not None, uint32_t version):
+    """Pretend that `tensor` has been changed `version` times."""
+    (<TensorBase>version_owner(<PyObject *>tensor)).own_version = version
 
 
 # One value for all elements can be written through a tensor that shows an element several times.
@@ -92,14 +161,20 @@ cdef int check_inplace_view(str op, TensorBase self) except -1:
             "multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
             "the inplace operation by an out-of-place one."
         )
+    if self.flags & VIEW_INFERENCE:
+        raise ambiguous_view(op, "inference mode", "in normal mode", "inference_mode")
     if self.flags & VIEW_NO_GRAD:
-        raise RuntimeError(
-            f"A view was created in no_grad mode and is being modified inplace by {op} with grad mode enabled. "
-            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-            "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
-            "to be tracked) or both outside (if you want the inplace to be tracked)."
-        )
+        raise ambiguous_view(op, "no_grad mode", "with grad mode enabled", "no_grad")
     return 0
+
+
+cdef object ambiguous_view(str op, str made, str modified, str block):
+    return RuntimeError(
+        f"A view was created in {made} and is being modified inplace by {op} {modified}. Given that this use case is "
+        "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+        f"either both inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you "
+        "want the inplace to be tracked)."
+    )
 
 
 cdef TensorBase original_of(TensorBase self):

@@ -21,18 +21,24 @@ cdef struct Edge:
 # Note [What a saved slot holds]
 # EMPTY    nothing was saved (undefined, or nobody needs it)
 # INPUT    `value` is an owned Tensor; `version` is its version when it was saved
+# INTERIOR the same, and the tensor had a history: `detach_` must not have taken it since
 # OUTPUT   `value` is a *borrowed* Tensor whose grad_fn is this very node: an owned reference would be a cycle.
 #          The Tensor hands its array over when it dies or gets another history (saved_variable.settle_output)
 # ARRAY    `value` is the owned ndarray of such an output; `stale` counts the changes made after it was saved
+# PACKED   `value` is an owned Packed (saved_hooks.pyx): what the pack hooks of the user made of the tensor
 # FREED    the value was released after a backward
 # DUAL     `value` is an owned tuple: the ndarray of such an output, and the tangents that it had
+# LEAF     `value` is the leaf of an AccumulateGrad, owned
 cdef enum SavedKind:
     SAVED_EMPTY = 0
     SAVED_INPUT = 1
-    SAVED_OUTPUT = 2
-    SAVED_ARRAY = 3
-    SAVED_FREED = 4
+    SAVED_INTERIOR = 2
+    SAVED_OUTPUT = 3
+    SAVED_ARRAY = 4
     SAVED_DUAL = 5
+    SAVED_PACKED = 6
+    SAVED_FREED = 7
+    SAVED_LEAF = 8
 
 cdef struct SavedVariable:
     PyObject *value
@@ -64,6 +70,7 @@ cdef enum NodeFlag:
     NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
     NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
     NODE_RETAINED = 16          # set for a run that leaves what is saved for another one
+    NODE_GUARDED = 32           # a write guard holds arrays for its saved slots; see write_guard.pyx
 
 
 cdef class Node:

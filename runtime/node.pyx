@@ -22,8 +22,10 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
 from gradsmith.runtime.debug cimport GS_CHECK
-from gradsmith.runtime.saved_variable cimport SavedList
-from gradsmith.runtime.tensor cimport TensorBase, wrap
+from gradsmith.runtime.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
+from gradsmith.runtime.tensor cimport TensorBase, uncount_save, version_owner, wrap
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -191,7 +193,7 @@ cdef class Node:
         clear_saved(<PyObject *>self, SAVED_FREED)
         for i in range(self.n_values):
             if self.values[i] != NULL and type(<object>self.values[i]) is SavedList:
-                (<SavedList>self.values[i]).tensors = None
+                release_list(<SavedList>self.values[i])
 
     cpdef str name(self):
         """Name of the node, such as ``MulBackward0``."""
@@ -220,15 +222,39 @@ cdef class Node:
 
     @property
     def _input_metadata(self):
-        """Shape and dtype of each incoming gradient."""
-        return tuple([
-            (metadata_shape_tuple(metadata_of(<PyObject *>self, i)), metadata_dtype(metadata_of(<PyObject *>self, i)))
-            for i in range(self.n_outputs)
-        ])
+        """Shape, dtype and device of each incoming gradient."""
+        return tuple([describe_metadata(metadata_of(<PyObject *>self, i)) for i in range(self.n_outputs)])
+
+    @property
+    def requires_grad(self):
+        """True: a node exists because something that it leads to requires grad."""
+        return True
 
     def _sequence_nr(self):
         """Number of the node in the order of creation."""
         return self.sequence_nr
+
+    def _set_sequence_nr(self, number):
+        """Give the node another number, by which it runs later among the nodes that are ready.
+
+        Edges lead to smaller numbers: the new one must be larger than those of `next_functions`, and no larger than
+        the present one, since what was recorded on top of the node counts on it.
+
+        Raises
+        ------
+        ValueError
+            For a number outside these bounds.
+        """
+        lowest = 1 + max([(<Node>node).sequence_nr for node, _ in self.next_functions if node is not None], default=-1)
+        if not lowest <= number <= self.sequence_nr:
+            raise ValueError(
+                f"{self.name()}: sequence number {number} would break the order of the graph; "
+                f"it must be from {lowest} to {self.sequence_nr}"
+            )
+        self.sequence_nr = number
+
+    def _register_hook_dict(self, tensor):
+        """Attach the hooks of `tensor`, the node's output, to the node. They are attached already."""
 
     def register_hook(self, hook):
         """Call ``hook(grad_inputs, grad_outputs)`` after the node has run; what it returns replaces `grad_inputs`."""
@@ -243,6 +269,20 @@ cdef class Node:
 
         track(self)
         return add_hook(node_meta(self).pre_hooks, hook)
+
+
+class GradientMetadata(NamedTuple):
+    """What an incoming gradient of a node must look like."""
+
+    shape: tuple
+    dtype: np.dtype
+    device: str = "cpu"
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
+
+
+cdef object describe_metadata(InputMetadata *metadata):
+    return GradientMetadata(metadata_shape_tuple(metadata), metadata_dtype(metadata))
 
 
 cdef class NodeMeta:
@@ -334,27 +374,44 @@ cdef void clear_outputs(PyObject *node) noexcept:
 
 cdef void clear_saved(PyObject *node, int kind) noexcept:
     cdef int i
+    if (<Node>node).flags & NODE_GUARDED:
+        unguard(node)
     for i in range((<Node>node).n_saved):
-        drop_saved(&(<Node>node).saved[i])
+        if (<Node>node).saved[i].value != NULL:
+            drop_saved(&(<Node>node).saved[i])
         (<Node>node).saved[i].kind = kind
 
 
 cdef void clear_values(PyObject *node) noexcept:
     cdef int i
+    cdef PyObject *value
     for i in range((<Node>node).n_values):
-        Py_XDECREF_pointer((<Node>node).values[i])
+        value = (<Node>node).values[i]
+        if value != NULL and type(<object>value) is SavedList:
+            release_list(<SavedList>value)
+        Py_XDECREF_pointer(value)
 
 
 cdef void drop_saved(SavedVariable *slot) noexcept:
     """Drop what the slot owns; see Note [What a saved slot holds]."""
     cdef PyObject *value = slot.value
-    slot.value = NULL
     if value == NULL:
         return
-    if slot.kind == SAVED_INPUT:
+    slot.value = NULL
+    if slot.kind <= SAVED_INTERIOR:
+        uncount_save(version_owner(value))
         Py_DECREF_pointer(value)
-    elif slot.kind == SAVED_ARRAY:
+        return
+    if slot.kind == SAVED_OUTPUT:
+        if (<TensorBase>value).base != NULL:
+            uncount_save(version_owner(value))
+        return
+    if slot.stale:
+        forget_lost_changes(slot)
+    if slot.kind == SAVED_ARRAY:
         release_array(value)
+    else:
+        Py_DECREF_pointer(value)
 
 
 # ---- values
@@ -460,7 +517,7 @@ cdef int traverse_node(PyObject *self, visitproc visit, void *argument) noexcept
                 return stop
     for i in range((<Node>self).n_saved):
         owned = (<Node>self).saved[i].value
-        if owned != NULL and (<Node>self).saved[i].kind == SAVED_INPUT:
+        if owned != NULL and (<Node>self).saved[i].kind not in (SAVED_OUTPUT, SAVED_ARRAY):
             stop = visit(owned, argument)
             if stop:
                 return stop

@@ -12,6 +12,7 @@ themselves; perturbations never mix, and mixed derivatives need no rule of their
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
+from gradsmith.runtime.grad_mode cimport inference_mode_enabled
 from gradsmith.runtime.tensor cimport IS_TANGENT, IS_VIEW, TensorBase, TensorMeta, meta_of
 
 cdef extern from *:
@@ -110,7 +111,7 @@ cdef Tangent make_tangent(Level level, TensorBase value, Tangent older):
 
 cdef bint carries_tangent(TensorBase t) noexcept:
     """Has `t`, or the tensor that it is a view of, a tangent that this thread sees."""
-    if t is None:
+    if t is None or inference_mode_enabled():
         return False
     if sees_tangent(t):
         return True

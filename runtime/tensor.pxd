@@ -11,8 +11,16 @@ cdef enum TensorFlag:
     VIEW_MULTI_OUTPUT = 32      # one of several views of a multi-output op: may not be written
     IS_TANGENT = 64             # held as the tangent of another tensor: nobody else may take its memory over
     VIEW_IN_FUNCTION = 128      # a view that a custom Function made: may not be written
+    VIEW_INFERENCE = 256        # a view made in inference mode of a tensor that was not
+    INFERENCE = 512             # made in inference mode: no history, no version, never saved
     NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
+    VIEW_RESTRICTIONS = VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION | VIEW_INFERENCE     # a view of a view inherits
+    # The upper half counts, modulo 65536, the saved slots that hold the tensor or a view of it; see changes.py. Of a
+    # tensor that is no view, SAVED_AS_OUTPUT says as much.
+    SAVE_COUNT_SHIFT = 16
 
+
+cdef class TensorBase
 
 cdef class TensorMeta:
     cdef object grad                    # gradient of a leaf, or retained; a Tensor or None
@@ -22,6 +30,9 @@ cdef class TensorMeta:
     cdef public bint retains_grad
     cdef object tangents                # of forward mode: the youngest Tangent of a chain, or None
     cdef public object name
+    cdef TensorBase stands_for          # leaf whose gradient this unpacked copy of it collects, or None
+    cdef list changes                   # of a saved tensor: where it was changed in place; see changes.py
+    cdef list watchers                  # weak references to what must be called before the tensor is changed
 
 
 cdef class TensorBase:
@@ -42,6 +53,17 @@ cdef inline object array_of(TensorBase t):
     return <object>t.array
 cdef TensorMeta meta_of(TensorBase t)               # made on first use
 cdef bint is_tensor(object value) noexcept
+cdef inline PyObject *version_owner(PyObject *t) noexcept:     # borrowed: who counts the changes of `t`
+    while (<TensorBase>t).base != NULL:
+        t = (<TensorBase>t).base
+    return t
+# Plain assignments: an operator like `+=` would take a reference for the moment, and end a dying tensor a second time.
+cdef inline void count_save(PyObject *owner) noexcept:
+    (<TensorBase>owner).flags = (<TensorBase>owner).flags + (<uint32_t>1 << SAVE_COUNT_SHIFT)
+cdef inline void uncount_save(PyObject *owner) noexcept:
+    (<TensorBase>owner).flags = (<TensorBase>owner).flags - (<uint32_t>1 << SAVE_COUNT_SHIFT)
+cdef inline bint is_saved(PyObject *owner) noexcept:
+    return (<TensorBase>owner).flags >> SAVE_COUNT_SHIFT != 0 or (<TensorBase>owner).flags & SAVED_AS_OUTPUT != 0
 cdef uint32_t version_of(TensorBase t) noexcept
 cdef void bump_version(TensorBase t) noexcept
 cdef PyObject *tensor_type_pointer() noexcept       # the final Tensor class, for exact type tests

@@ -7,6 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.grad_mode cimport inference_mode_enabled, threads_in_inference_mode
 from gradsmith.runtime.node cimport release_reference
 from gradsmith.runtime.saved_variable cimport settle_output
 
@@ -95,6 +96,8 @@ cdef TensorBase wrap_owned(PyObject *array):
     cdef TensorBase result = <TensorBase>tensor_type.tp_new(tensor_type, no_arguments, NULL)
     Py_DECREF_pointer(nothing)
     result.array = array
+    if threads_in_inference_mode and inference_mode_enabled():
+        result.flags = INFERENCE
     return result
 
 
@@ -114,17 +117,11 @@ def from_array(array):
 # ---- versions
 
 cdef uint32_t version_of(TensorBase t) noexcept:
-    cdef PyObject *owner = <PyObject *>t
-    while (<TensorBase>owner).base != NULL:
-        owner = (<TensorBase>owner).base
-    return (<TensorBase>owner).own_version
+    return (<TensorBase>version_owner(<PyObject *>t)).own_version
 
 
 cdef void bump_version(TensorBase t) noexcept:
-    cdef PyObject *owner = <PyObject *>t
-    while (<TensorBase>owner).base != NULL:
-        owner = (<TensorBase>owner).base
-    (<TensorBase>owner).own_version += 1
+    (<TensorBase>version_owner(<PyObject *>t)).own_version += 1
 
 
 cdef class TensorBase:
@@ -148,6 +145,7 @@ cdef class TensorBase:
         Py_INCREF_pointer(data.array)
         Py_DECREF_pointer(nothing)
         result.array = data.array
+        result.flags = data.flags & INFERENCE
         if requires_grad:
             result.requires_grad = True
         return result
@@ -335,6 +333,11 @@ cdef class TensorBase:
         """
         if requires_grad == self.requires_grad:
             return self
+        if requires_grad and self.flags & INFERENCE and not inference_mode_enabled():
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. "
+                "Make a normal tensor of it with clone()."
+            )
         if not requires_grad and (self.grad_fn != NULL or self.flags & IS_VIEW):
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
@@ -364,7 +367,13 @@ cdef class TensorBase:
     @property
     def _version(self):
         """How often the tensor's data has been changed in place."""
+        if self.flags & INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return version_of(self)
+
+    def is_inference(self):
+        """True when the tensor was made in inference mode, other than as a view of one that was not."""
+        return self.flags & INFERENCE != 0
 
     @property
     def _base(self):

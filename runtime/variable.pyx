@@ -12,7 +12,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport make_accumulator
 from gradsmith.runtime.copy_slices cimport make_view_node
-from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
 from gradsmith.runtime.node cimport (
     LEAF_EDGE,
     NODE_TRACKED,
@@ -27,14 +27,17 @@ from gradsmith.runtime.node cimport (
 from gradsmith.runtime.saved_variable cimport settle_output
 from gradsmith.runtime.tensor cimport (
     HAS_HOOKS,
+    INFERENCE,
     IS_VIEW,
     REQUIRES_GRAD,
     SAVED_AS_OUTPUT,
     TensorBase,
     TensorMeta,
     VIEW_IN_FUNCTION,
+    VIEW_INFERENCE,
     VIEW_MULTI_OUTPUT,
     VIEW_NO_GRAD,
+    VIEW_RESTRICTIONS,
     meta_of,
     version_of,
     wrap,
@@ -57,6 +60,7 @@ cdef extern from *:
     object gs_array_at(char *start, int type, int nd, cnp.npy_intp *shape, cnp.npy_intp *strides)
 
 cdef extern from "Python.h":
+    int PyObject_GC_IsTracked(object)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
@@ -107,6 +111,8 @@ cdef int collect_leaf(Node node, int edge, TensorBase t) except -1:
     """See node.pxd, Note [Edges to leaves]."""
     if not t.flags & REQUIRES_GRAD:
         return 0
+    if t.meta is not None and (<TensorMeta>t.meta).stands_for is not None:
+        return collect_leaf(node, edge, (<TensorMeta>t.meta).stands_for)
     if t.meta is not None and (<TensorMeta>t.meta).accumulator != NULL:
         node.edges[edge].node = grad_accumulator(t)
     else:
@@ -131,6 +137,8 @@ cdef PyObject *grad_accumulator(TensorBase leaf) except NULL:
     """The leaf's AccumulateGrad, a new reference; made when no graph holds one."""
     cdef TensorMeta meta = meta_of(leaf)
     cdef Node accumulator
+    if meta.stands_for is not None:
+        return grad_accumulator(meta.stands_for)
     if meta.accumulator != NULL:
         Py_INCREF_pointer(meta.accumulator)
         return meta.accumulator
@@ -231,7 +239,9 @@ cdef TensorBase as_view(TensorBase base, object array):
     if not shares_memory(base.array, array):
         return wrap(array)
     result = share_version(root_of(base), array)
-    result.flags |= IS_VIEW | (base.flags & (VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION))
+    result.flags |= IS_VIEW | (base.flags & VIEW_RESTRICTIONS)
+    if inference_mode_enabled() and not result.flags & INFERENCE:
+        result.flags |= VIEW_INFERENCE
     if not grad_enabled():
         result.flags |= VIEW_NO_GRAD
         if requires_grad(base):
@@ -281,8 +291,11 @@ cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
 
 cdef TensorBase share_version(TensorBase source, object array):
     cdef TensorBase result = wrap(array)
+    result.flags = source.flags & INFERENCE
     Py_INCREF(source)
     result.base = <PyObject *>source
+    if PyObject_GC_IsTracked(source):
+        track(result)       # it may be what closes a cycle through the source
     return result
 
 
@@ -376,15 +389,19 @@ cdef class Variable(TensorBase):
     @property
     def data(self):
         """The same memory without the history; writes through it are not counted."""
-        return wrap(<object>self.array)
+        cdef TensorBase result = wrap(<object>self.array)
+        result.flags = self.flags & INFERENCE
+        return result
 
     @data.setter
-    def data(self, TensorBase value not None):
+    def data(self, value):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.flags & REQUIRES_GRAD and value.dtype.kind not in "fc":
             raise RuntimeError(
                 f"data set to a tensor that requires gradients must be floating point or complex dtype, got {value.dtype}"
             )
-        replace_array(self, <object>value.array)
+        replace_array(self, <object>(<TensorBase>value).array)
         if self.meta is not None and (<TensorMeta>self.meta).accumulator != NULL:
             set_metadata(metadata_of((<TensorMeta>self.meta).accumulator, 0), self.array)
 
@@ -498,11 +515,39 @@ cdef class Variable(TensorBase):
         if not (is_plain and backward_of_scalar(self, retain_graph is not None and retain_graph)):
             upcalls.backward(self, gradient, retain_graph, create_graph, inputs)
 
+    def _view_func(self, new_base):
+        """The part of `new_base` that this view is of its own base; None when this is not a view.
+
+        `new_base` has the shape, strides and dtype of the base: the view is described by where it lies in it.
+        """
+        if not self.flags & IS_VIEW:
+            return None
+        base = self._base
+        if new_base.shape != base.shape or new_base.stride() != base.stride() or base.dtype != self.dtype:
+            raise RuntimeError(
+                f"_view_func: a view of dtype {self.dtype} of a base of shape {list(base.shape)}, strides "
+                f"{list(base.stride())} and dtype {base.dtype} has no counterpart in a tensor of shape "
+                f"{list(new_base.shape)} and strides {list(new_base.stride())}"
+            )
+        offset = (self.data_ptr() - base.data_ptr()) // self.itemsize
+        return new_base.as_strided(self.shape, self.stride(), new_base.storage_offset() + offset)
+
     def share_version_with(self, TensorBase other not None):
         """Internal: count in-place changes of both tensors together."""
         if self.base == NULL and <PyObject *>self != <PyObject *>other:
             Py_INCREF(other)
             self.base = <PyObject *>other
+
+
+def gradient_node(TensorBase t not None):
+    """Node that takes the gradient of `t`: its grad_fn, or the accumulator of a leaf."""
+    cdef PyObject *node = current_grad_fn(t)
+    if node != NULL:
+        return <object>node
+    node = grad_accumulator(t)
+    accumulator = <object>node
+    Py_DECREF_pointer(node)
+    return accumulator
 
 
 cdef object hook_table(Node node, int output_nr):

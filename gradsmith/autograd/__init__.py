@@ -7,13 +7,34 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.autograd import graph
 from gradsmith.autograd.function import Function
-from gradsmith.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from gradsmith.autograd.grad_mode import (
+    _unsafe_preserve_version_counter,
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from gradsmith.runtime import engine, upcalls
 from gradsmith.runtime.python_data import is_tensor
 from gradsmith.runtime.tensor import TensorBase, from_array
 
-__all__ = ["Function", "backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "_unsafe_preserve_version_counter",
+    "backward",
+    "enable_grad",
+    "grad",
+    "graph",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
 
 
 def backward(

@@ -25,6 +25,14 @@ cdef class BlendBackward0(Node):
     def _saved_weight(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_weight(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_blend(TensorBase result, TensorBase self, TensorBase weight, TensorBase anchor, object beta) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, weight_t, grad

@@ -34,6 +34,14 @@ cdef class AddcmulBackward0(Node):
     def _saved_value(self):
         return value_of(self, 0)
 
+    @property
+    def _raw_saved_tensor1(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_tensor2(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_addcmul_tensor(TensorBase result, TensorBase self, TensorBase tensor1, TensorBase tensor2, object value) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, tensor1_t, tensor2_t, grad

@@ -31,6 +31,10 @@ cdef class SoftplusBackward0(Node):
     def _saved_threshold(self):
         return value_of(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t

@@ -20,6 +20,10 @@ cdef class TanhBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 0)
 
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
+
 cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t

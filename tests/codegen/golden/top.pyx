@@ -23,6 +23,14 @@ cdef class TopBackward0(Node):
     def _saved_result(self):
         return saved_attribute(self, 1)
 
+    @property
+    def _raw_saved_self(self):
+        return raw_saved(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 1)
+
 cdef int tangents_top(TensorBase result, TensorBase self) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
@@ -86,6 +94,10 @@ cdef class TopBackward1(Node):
     @property
     def _saved_self_shape(self):
         return value_of(self, 0)
+
+    @property
+    def _raw_saved_indices(self):
+        return raw_saved(self, 0)
 
 cdef int tangents_top_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""

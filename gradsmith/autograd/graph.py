@@ -1,0 +1,80 @@
+"""The recorded graph: its nodes and edges, and what it keeps for backward.
+
+>>> import gradsmith as gs
+>>> x = gs.ones(2, requires_grad=True)
+>>> y = (x * x).sum()
+>>> isinstance(y.grad_fn, gs.autograd.graph.Node)
+True
+>>> [node.name() for node, _ in y.grad_fn.next_functions]
+['MulBackward0']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradsmith.autograd.saved_listing import SavedEntry, SavedListing, list_saved
+from gradsmith.autograd.saved_tensors import (
+    allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+    write_guard,
+)
+from gradsmith.runtime import inplace
+from gradsmith.runtime.gradient_edge import GradientEdge
+from gradsmith.runtime.node import Node
+from gradsmith.runtime.saved_hooks import SavedTensor
+from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.variable import gradient_node
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "SavedEntry",
+    "SavedListing",
+    "SavedTensor",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "list_saved",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+    "write_guard",
+]
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """Place in the graph where the gradient of `tensor` arrives.
+
+    ``grad(loss, get_gradient_edge(x))`` is ``grad(loss, x)``, and the edge does not keep `x` alive.
+
+    Raises
+    ------
+    RuntimeError
+        When the tensor does not require grad.
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients: its shape is "
+            f"{list(tensor.shape)}. Call requires_grad_() on it before the computation."
+        )
+    return GradientEdge(gradient_node(tensor), tensor.output_nr)
+
+
+def increment_version(tensor: Any) -> None:
+    """Count an in-place change of a tensor, or of each of several, that no op of gradsmith has made.
+
+    After writing to the memory of a tensor by other means this lets a backward that needs the old values notice.
+    Inference tensors do not count changes.
+    """
+    if not isinstance(tensor, (TensorBase, Iterable)):
+        raise RuntimeError(f"increment_version expect a Iterable[Tensor] as input, got {type(tensor).__name__}")
+    for one in (tensor,) if isinstance(tensor, TensorBase) else tensor:
+        if not isinstance(one, TensorBase):
+            raise RuntimeError(
+                f"increment_version expects each element of the iterable to be a tensor, got {type(one).__name__}"
+            )
+        inplace.increment_version(one)

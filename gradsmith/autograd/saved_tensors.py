@@ -1,0 +1,174 @@
+"""Context managers that decide what the graph keeps of the tensors it saves for backward."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from gradsmith.runtime import saved_hooks
+from gradsmith.runtime.grad_mode import no_grad
+from gradsmith.runtime.inplace import watch_changes
+from gradsmith.runtime.saved_variable import guard_saves
+from gradsmith.runtime.write_guard import release_all
+
+
+class saved_tensors_hooks:
+    """Have everything that is saved inside the block packed by a function, and unpacked by another.
+
+    Parameters
+    ----------
+    pack_hook : callable
+        ``pack_hook(tensor)`` gives any object, which the graph keeps in place of the tensor. It runs without
+        recording, and must not change the tensor in place.
+    unpack_hook : callable
+        ``unpack_hook(object)`` gives a tensor with the values of the one that was saved, when a backward needs it.
+
+    Notes
+    -----
+    Blocks inside one another compose, which PyTorch's do not: the innermost pair packs first, and as long as the
+    result is a tensor the next pair packs that. Any other result ends the chain. Unpacking goes the same way back.
+
+    Only what a requested gradient needs is unpacked, once per backward and node. Numbers are kept as numbers: no hook
+    sees them. What hooks give is not checked for in-place changes.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> x = gs.tensor([1.0, 2.0], requires_grad=True)
+    >>> with gs.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(force=True).tolist(), gs.tensor):
+    ...     y = x.exp()
+    >>> y.sum().backward()
+    >>> x.grad
+    tensor([2.7183, 7.3891])
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        saved_hooks.push_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        saved_hooks.pop_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep a copy of every saved tensor in place of the tensor.
+
+    In PyTorch this moves what is saved from an accelerator to main memory. Here everything is in main memory; what
+    remains is that the copy is the graph's own, whatever becomes of the tensor or of an array that shares its memory.
+
+    Parameters
+    ----------
+    pin_memory, device_type
+        Taken for PyTorch's sake; there is no device that they could make a difference to.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.detach().clone(), lambda kept: kept)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside the block, setting hooks for everything that is saved raises RuntimeError with `error_message`."""
+    before = saved_hooks.refuse_hooks(error_message)
+    try:
+        yield
+    finally:
+        saved_hooks.refuse_hooks(before)
+
+
+class Kept:
+    """The value of a saved tensor: it shares the memory until that is about to be changed in place, then it is a copy.
+
+    It does not hold the tensor, whose history may lead to what holds this.
+    """
+
+    __slots__ = ("__weakref__", "tensor")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor.data
+        watch_changes(tensor, self)
+
+    def before_change(self) -> None:
+        with no_grad():
+            self.tensor = self.tensor.clone()
+
+
+_mutation = threading.local()
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[None]:
+    """Inside the block, a tensor that was saved for backward may be changed in place: it is copied before.
+
+    The backward may run inside the block or after it. Blocks cannot be nested.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> x = gs.tensor([1.0, 2.0], requires_grad=True)
+    >>> with gs.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     y = x.clone()
+    ...     z = (y * y).sum()
+    ...     _ = y.sin_()
+    >>> z.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    if getattr(_mutation, "allowed", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    _mutation.allowed = True
+    try:
+        with saved_tensors_hooks(Kept, lambda kept: kept.tensor):
+            yield
+    finally:
+        _mutation.allowed = False
+
+
+_guards = 0
+
+
+@contextmanager
+def write_guard() -> Iterator[None]:
+    """Inside the block, arrays that a graph keeps for backward are read-only to NumPy.
+
+    A write through NumPy to such an array changes the gradient without an error. Under the guard NumPy raises
+    ValueError at the write. The array can be written again as soon as the graph has released what it kept, and after
+    the block. In-place operations of gradsmith work as ever: they are counted, and a backward that needs the old value
+    says so.
+
+    Notes
+    -----
+    NumPy knows the memory that an array is a view of, not the views of it: a view that was made before can still be
+    written. One that was made while its memory was guarded stays read-only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import gradsmith as gs
+    >>> data = np.array([1.0, 2.0])
+    >>> x = gs.ones(2, requires_grad=True)
+    >>> with gs.autograd.graph.write_guard():
+    ...     y = (x * gs.from_numpy(data)).sum()
+    ...     data[0] = 5.0
+    Traceback (most recent call last):
+        ...
+    ValueError: assignment destination is read-only
+    """
+    global _guards
+    before = guard_saves(True)
+    _guards += 1
+    try:
+        yield
+    finally:
+        guard_saves(before)
+        _guards -= 1
+        if _guards == 0:
+            release_all()

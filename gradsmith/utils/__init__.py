@@ -1,0 +1,5 @@
+"""Tools around the graph."""
+
+from gradsmith.utils import checkpoint
+
+__all__ = ["checkpoint"]

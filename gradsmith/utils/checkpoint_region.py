@@ -1,0 +1,198 @@
+"""One checkpointed call: which tensors were saved in it, and how they are computed again.
+
+Note [Recomputing what was saved]
+While the function of a checkpoint runs, every tensor that an op saves is replaced by an empty `_Slot`, numbered by its
+place in the order of saving. When a backward needs the content of a slot, the function runs once more, and the tensors
+that are saved then fill the slots of the same numbers that are still alive. A slot is emptied as it is read, so that
+recomputed tensors live no longer than they must; a second backward makes the function run again.
+
+Checkpoints inside a checkpoint: what an inner one saves, the outer one never sees; the inputs of the inner one are
+saved by the outer one, and so recomputed by it.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from gradsmith.autograd.saved_tensors import Kept, saved_tensors_hooks
+from gradsmith.runtime.changes import place_of_caller
+from gradsmith.runtime.grad_mode import enable_grad
+from gradsmith.runtime.random import get_rng_state, set_rng_state
+from gradsmith.runtime.saved_hooks import KeptTensor
+from gradsmith.runtime.tensor import TensorBase
+
+
+class CheckpointError(RuntimeError):
+    """Recomputing a checkpointed function did not give what its first run gave."""
+
+
+class StopRecomputation(Exception):
+    """Ends a recomputation when every tensor that is needed has been seen."""
+
+
+class _Slot:
+    """A saved tensor: empty, or recomputed and not yet read."""
+
+    __slots__ = ("__weakref__", "kept")
+
+    def __init__(self) -> None:
+        self.kept: Kept | None = None
+
+
+class Region:
+    """See Note [Recomputing what was saved]."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        recompute_context: AbstractContextManager[Any],
+        preserve_rng_state: bool,
+        describe: Callable[[Any], Any] | None,
+        debug: bool,
+        early_stop: bool,
+    ) -> None:
+        self.function = function
+        self.args = tuple(_kept(value) for value in args)
+        self.kwargs = {name: _kept(value) for name, value in kwargs.items()}
+        self.recompute_context = recompute_context
+        self.rng_state = get_rng_state() if preserve_rng_state else None
+        self.describe = describe
+        self.debug = debug
+        self.early_stop = early_stop
+        self.slots: list[weakref.ref[_Slot]] = []
+        self.descriptions: list[Any] = []
+        self.places: list[str] = []
+        self.is_complete = False
+        self.lock = threading.RLock()
+
+    # -- the first run
+
+    def hooks(self) -> saved_tensors_hooks:
+        """Hooks for the first run of the function."""
+        return saved_tensors_hooks(self._pack, self._unpack)
+
+    def _pack(self, tensor: Any) -> _Slot:
+        slot = _Slot()
+        self.slots.append(weakref.ref(slot))
+        if self.describe is not None:
+            self.descriptions.append(self.describe(tensor))
+        if self.debug:
+            self.places.append(place_of_caller())
+        return slot
+
+    def _unpack(self, slot: _Slot) -> Any:
+        with self.lock:
+            if slot.kept is None:
+                self._recompute()
+            kept, slot.kept = slot.kept, None
+        if kept is None:
+            raise CheckpointError(
+                "gradsmith.utils.checkpoint: a tensor that was saved during the forward pass was not saved again by "
+                "the recomputation. The function must do the same whenever it is called with the same arguments."
+            )
+        return kept.tensor
+
+    # -- running again
+
+    def _recompute(self) -> None:
+        for reference in self.slots:
+            slot = reference()
+            if slot is not None:
+                slot.kept = None
+        run = _Recomputation(self)
+        outside = get_rng_state() if self.rng_state is not None else None
+        args = [_given(value) for value in self.args]
+        kwargs = {name: _given(value) for name, value in self.kwargs.items()}
+        try:
+            if self.rng_state is not None:
+                set_rng_state(self.rng_state)
+            with enable_grad(), self.recompute_context, saved_tensors_hooks(run.pack, run.unpack):
+                self.function(*args, **kwargs)
+        except StopRecomputation as stop:
+            if stop.args[0] is not run:
+                raise
+        finally:
+            if outside is not None:
+                set_rng_state(outside)
+        run.check()
+
+
+class _Recomputation:
+    """One run of the function of a region that fills the region's slots."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.descriptions: list[Any] = []
+        self.places: list[str] = []
+        self.count = 0
+        self.went_further = False
+
+    def pack(self, tensor: Any) -> Kept:
+        region = self.region
+        kept = Kept(tensor)
+        if region.debug:
+            self.places.append(place_of_caller())
+        if self.count >= len(region.slots):
+            if region.is_complete:
+                raise CheckpointError(
+                    "gradsmith.utils.checkpoint: trying to save more tensors during recomputation than during the "
+                    f"original forward pass, which saved {len(region.slots)}." + self._comparison()
+                )
+            self.went_further = True  # a backward inside the function, whose first run has not come here yet
+            return kept
+        if region.describe is not None:
+            self.descriptions.append(region.describe(tensor))
+        slot = region.slots[self.count]()
+        if slot is not None:
+            slot.kept = kept
+        self.count += 1
+        if region.early_stop and self.count == len(region.slots):
+            raise StopRecomputation(self)
+        return kept
+
+    def unpack(self, kept: Kept) -> Any:
+        return kept.tensor
+
+    def check(self) -> None:
+        """Raise CheckpointError when other tensors were saved than in the first run."""
+        region = self.region
+        if self.went_further:
+            return
+        if self.count != len(region.slots):
+            raise CheckpointError(
+                "gradsmith.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                f"recomputation.\nNumber of tensors saved during forward: {len(region.slots)}\n"
+                f"Number of tensors saved during recomputation: {self.count}." + self._comparison()
+            )
+        different = [
+            f"tensor at position {i}:\nsaved metadata: {before}\nrecomputed metadata: {now}"
+            for i, (before, now) in enumerate(zip(region.descriptions, self.descriptions))
+            if before != now and region.slots[i]() is not None
+        ]
+        if different:
+            raise CheckpointError(
+                "gradsmith.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                "during the forward pass.\n" + "\n".join(different) + self._comparison()
+            )
+
+    def _comparison(self) -> str:
+        if not self.region.debug:
+            return "\nPass debug=True to see where the tensors were saved."
+        lines = [f"{i}: {place}" for i, place in enumerate(self.region.places)]
+        again = [f"{i}: {place}" for i, place in enumerate(self.places)]
+        return "\n".join(("", "Saved during forward:", *lines, "Saved during recomputation:", *again))
+
+
+def _kept(value: Any) -> Any:
+    return KeptTensor(value) if isinstance(value, TensorBase) else value
+
+
+def _given(value: Any) -> Any:
+    return value.get() if isinstance(value, KeptTensor) else value
