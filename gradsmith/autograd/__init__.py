@@ -1,9 +1,10 @@
-"""Gradients of recorded computations: `backward`, `grad`, and the modes that switch recording."""
+"""Gradients of recorded computations: `backward`, `grad`, the modes that switch recording, and `gradcheck`."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,16 +19,25 @@ from gradsmith.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
 from gradsmith.runtime import engine, upcalls
 from gradsmith.runtime.python_data import is_tensor
 from gradsmith.runtime.tensor import TensorBase, from_array
+
+if TYPE_CHECKING:
+    from gradsmith.autograd import forward_ad as forward_ad
+    from gradsmith.autograd import functional as functional
 
 __all__ = [
     "Function",
     "_unsafe_preserve_version_counter",
     "backward",
     "enable_grad",
+    "forward_ad",
+    "functional",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "inference_mode",
     "is_grad_enabled",
@@ -35,6 +45,13 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Modules that are imported when they are first used."""
+    if name in ("forward_ad", "functional"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def backward(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import numeric
+from gradsmith.autograd.checking.differences import slope, unit
+
 from ..samples import at, not_implemented, places_of, replaced
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def check_place(setting: Setting, place: Place, proof: Proof) -> None:
         return
     for index in np.ndindex(array.shape):
         for value in (1, 1j) if array.dtype.kind == "c" else (1,):
-            found = numeric.slope(function, array, numeric.unit(array, index, value))
+            found = slope(function, array, unit(array, index, value))
             name = f"slope along {place[0]!r}, which has no gradient"
             if not proof.compare("constants", name, setting.label, found, np.zeros_like(found), FLAT):
                 return

@@ -8,6 +8,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.autograd.checking.differences import slopes
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 from .. import numeric
@@ -70,17 +71,15 @@ def moved(setting: Setting, directions: dict[Place, Array], step: float) -> Sett
 
 def slopes_of(function: Callable[[float], Sequence[Array]]) -> list[Array]:
     """Derivatives at zero of a function of a step that gives several arrays."""
-    samples = [(factor, function(numeric.STEP * n)) for n, factor in numeric.STENCIL]
-    count = len(samples[0][1])
-    return [np.asarray(sum(factor * parts[n] for factor, parts in samples) / numeric.STEP) for n in range(count)]
+    return slopes(lambda step: function(float(step)), np.zeros(()), np.ones(()))
 
 
 def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, proof: Proof) -> None:
     with dual_level():
         roots = setting.roots(duals(setting.values, directions))
         found, kinds = tangents_of(roots), [root.dtype for root in roots]
-    slopes = slopes_of(lambda step: moved(setting, directions, step).root_arrays())
-    for tangent, expected, kind in zip(found, slopes, kinds):
+    expectations = slopes_of(lambda step: moved(setting, directions, step).root_arrays())
+    for tangent, expected, kind in zip(found, expectations, kinds):
         proof.compare("forward", f"tangent {how} against differences", setting.label, tangent, expected, DIFFERENCES)
         problem = "" if tangent.dtype == kind else f"has dtype {tangent.dtype}, expected {kind}"
         proof.expect("forward", f"dtype of the tangent {how}", setting.label, problem)
@@ -105,8 +104,8 @@ def check_over_reverse(setting: Setting, directions: dict[Place, Array], proof: 
         leaves = [at(tensors, place).requires_grad_() for place in setting.places]
         found = tangents_of(grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights]))
 
-    slopes = slopes_of(lambda step: moved(setting, directions, step).gradients(weights))
-    for place, tangent, expected in zip(setting.places, found, slopes):
+    expectations = slopes_of(lambda step: moved(setting, directions, step).gradients(weights))
+    for place, tangent, expected in zip(setting.places, found, expectations):
         name = f"tangent of the {name_of(place)} (forward over reverse)"
         proof.compare("double", name, setting.label, tangent, expected, SECOND_DIFFERENCES)
 

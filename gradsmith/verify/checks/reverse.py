@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.autograd import grad
+from gradsmith.autograd.checking.differences import complex_slope
 
 from .. import numeric
 from ..samples import array_of, as_tensors, at, leaves_among, replaced
@@ -61,7 +62,7 @@ def check_complex_step(setting: Setting, weights: list[Array], gradients: list[A
     plane = setting.with_values(replaced(setting.values, complexes), "in the complex plane")
     for place, found in zip(setting.places, gradients):
         direction = numeric.draw(np.random.default_rng(1), arrays[place])
-        slopes = numeric.complex_slope(plane.flat_at(place), arrays[place], direction)
+        slopes = complex_slope(plane.flat_at(place), arrays[place], direction)
         if slopes is not None:
             expected = numeric.inner(np.concatenate([w.ravel() for w in weights]), slopes)
             along = numeric.inner(found, direction)

@@ -8,6 +8,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.autograd.checking.differences import slope
 
 from .. import numeric
 from ..samples import array_of, at, replaced
@@ -65,4 +66,4 @@ def differences(setting: Setting, weights: list[Array], outer: list[Array], numb
 
     array = at(setting.values, places[number]) if number < len(places) else weights[number - len(places)]
     direction = numeric.draw(np.random.default_rng(number), array)
-    return numeric.slope(function, array, direction), direction
+    return slope(function, array, direction), direction

@@ -1,0 +1,17 @@
+"""Products with Jacobians and Hessians, and these themselves, of Python functions of tensors.
+
+>>> import gradsmith as gs
+>>> from gradsmith.autograd.functional import hessian, jacobian
+>>> x = gs.tensor([1.0, 2.0])
+>>> jacobian(lambda x: x * x, x)
+tensor([[2., 0.],
+        [0., 4.]])
+>>> hessian(lambda x: (x**3).sum(), x)
+tensor([[ 6.,  0.],
+        [ 0., 12.]])
+"""
+
+from gradsmith.autograd.functional.matrices import hessian, jacobian
+from gradsmith.autograd.functional.products import hvp, jvp, vhp, vjp
+
+__all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]

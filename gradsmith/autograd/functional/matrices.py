@@ -1,0 +1,226 @@
+"""Jacobians and Hessians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.autograd.functional import strict as required
+from gradsmith.autograd.functional.arguments import (
+    Tensors,
+    as_tensors,
+    called,
+    filled,
+    gradients,
+    released,
+    renewed,
+    require_number,
+    unwrap,
+)
+from gradsmith.autograd.functional.products import forward_run
+from gradsmith.generated import stack
+from gradsmith.runtime.grad_mode import enable_grad
+from gradsmith.runtime.tensor import from_array
+
+Function = Callable[..., Any]
+Blocks = list[Tensors]  # for each output a matrix for each input
+
+REVERSE, FORWARD = STRATEGIES = ("reverse-mode", "forward-mode")
+
+
+def jacobian(
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """Derivatives of all elements of the outputs of `func` with respect to all elements of its inputs.
+
+    Parameters
+    ----------
+    func : callable
+        Takes tensors, gives a tensor or a tuple of tensors.
+    inputs : Tensor or tuple of Tensor
+        Where.
+    create_graph : bool
+        Record the computation, for derivatives of the result.
+    strict : bool
+        Raise where an output does not depend on an input, instead of giving zeros.
+    vectorize : bool
+        Ask for all rows in one call of `grad`. The result is the same.
+    strategy : {"reverse-mode", "forward-mode"}
+        One backward for each element of the outputs, or one run of `func` for each element of the inputs. Each takes
+        all other options.
+
+    Returns
+    -------
+    Tensor or tuple
+        ``J[i][j]`` of the shape of output i followed by that of input j. A single output or input takes away its level
+        of tuples. The dtype is that of the input in reverse mode and of the output in forward mode.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> jacobian(lambda x, y: x * y.sum(), (gs.tensor([1.0, 2.0]), gs.tensor([3.0, 4.0])))
+    (tensor([[7., 0.],
+            [0., 7.]]), tensor([[1., 1.],
+            [2., 2.]]))
+    """
+    if strategy not in STRATEGIES:
+        raise AssertionError(
+            f'Expected strategy to be either "forward-mode" or "reverse-mode", got {strategy!r}. Hint: If your '
+            'function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
+            '"reverse-mode".'
+        )
+    with enable_grad():
+        many_inputs, given = as_tensors(inputs, "inputs", "jacobian")
+        points = renewed(given, create_graph, record=True)
+        if strategy == FORWARD:
+            many_outputs, blocks = _by_columns(func, points, strict)
+        else:
+            many_outputs, blocks = _by_rows(func, points, create_graph, strict, vectorize)
+        if strict and create_graph:
+            for row in blocks:
+                required.require_history(row, "jacobian")
+    rows = [unwrap(released(row, create_graph), many_inputs) for row in blocks]
+    return unwrap(rows, many_outputs)
+
+
+def hessian(
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """Second derivatives of a function whose value is one number.
+
+    Parameters
+    ----------
+    func : callable
+        Takes tensors, gives a tensor of one element.
+    inputs : Tensor or tuple of Tensor
+        Where.
+    create_graph, strict, vectorize : bool
+        See `jacobian`.
+    outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
+        How the gradient, which reverse mode gives, is differentiated. Each takes all other options.
+
+    Returns
+    -------
+    Tensor or tuple of tuple of Tensor
+        ``H[i][j]`` of the shape of input i followed by that of input j.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> hessian(lambda x: x.prod(), gs.tensor([2.0, 3.0]))
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
+    many_inputs, given = as_tensors(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in STRATEGIES:
+        raise AssertionError(
+            f'Expected strategy to be either "forward-mode" or "reverse-mode", got {outer_jacobian_strategy!r}.'
+        )
+
+    def gradient(*points: Any) -> Tensors:
+        is_tuple, outputs = called(func, points, "hessian")
+        if strict:
+            required.require_recorded(outputs)
+        require_number(outputs, is_tuple, "hessian")
+        firsts = gradients(outputs, points, [None], create_graph=True)
+        if strict:
+            required.require_varying_gradient(firsts)
+        return filled(firsts, points)
+
+    rows = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return rows if many_inputs else rows[0][0]
+
+
+# ---- reverse mode: a row for each element of an output
+
+
+def _by_rows(func: Function, points: Tensors, create_graph: bool, strict: bool, vectorize: bool) -> tuple[bool, Blocks]:
+    many_outputs, outputs = called(func, points, "jacobian")
+    if strict:
+        required.require_recorded(outputs)
+    blocks = []
+    for index, output in enumerate(outputs):
+        rows = _rows_of(_require_real(index, output), points, create_graph, vectorize)
+        if strict:
+            required.require_dependence(rows, f"Output {index}")
+        blocks.append(tuple(_shaped(row, output, point, point) for row, point in zip(rows, points)))
+    return many_outputs, blocks
+
+
+def _require_real(index: int, output: Any) -> Any:
+    if output.is_complex():
+        raise RuntimeError(
+            f"jacobian: reverse mode takes real outputs only, but output {index} of the user-provided function is "
+            f'{output.dtype}. Take its real and imaginary parts, or strategy="forward-mode".'
+        )
+    return output
+
+
+def _rows_of(output: Any, points: Tensors, create_graph: bool, vectorize: bool) -> Tensors:
+    """For each input the gradients of all elements of the output, stacked; None where there is no dependence."""
+    options = {"create_graph": create_graph, "retain_graph": True}
+    if vectorize and output.numel():
+        units = np.eye(output.numel(), dtype=output.dtype).reshape(output.numel(), *output.shape)
+        return gradients([output], points, [from_array(units)], is_grads_batched=True, **options)
+    rows = [gradients([output], points, [unit], **options) for unit in _units(output)]
+    return tuple(_stacked([row[n] for row in rows], point, 0) for n, point in enumerate(points))
+
+
+# ---- forward mode: a column for each element of an input
+
+
+def _by_columns(func: Function, points: Tensors, strict: bool) -> tuple[bool, Blocks]:
+    runs = [
+        [forward_run(func, points, _alone(unit, place, points), "jacobian") for unit in _units(point)]
+        for place, point in enumerate(points)
+    ]
+    first = next((run for column in runs for run in column), None)
+    many_outputs, outputs = called(func, points, "jacobian") if first is None else first[:2]
+    if strict:
+        required.require_recorded(outputs)
+    blocks = []
+    for index, output in enumerate(outputs):
+        columns = [_stacked([tangents[index] for _, _, tangents in column], output, -1) for column in runs]
+        if strict:
+            required.require_dependence(columns, f"Output {index}")
+        blocks.append(tuple(_shaped(column, output, point, output) for column, point in zip(columns, points)))
+    return many_outputs, blocks
+
+
+def _alone(unit: Any, place: int, points: Tensors) -> Tensors:
+    """`unit` as the tangent of one input, and none for the others."""
+    return tuple(unit if n == place else None for n in range(len(points)))
+
+
+# ---- parts of both
+
+
+def _units(tensor: Any) -> Iterator[Any]:
+    """For each element a tensor of the same shape that is one there and zero elsewhere."""
+    for number in range(tensor.numel()):
+        unit = np.zeros(tensor.numel(), tensor.dtype)
+        unit[number] = 1
+        yield from_array(unit.reshape(tensor.shape))
+
+
+def _stacked(values: Sequence[Any], like: Any, dim: int) -> Any:
+    """None when all are."""
+    return None if all(value is None for value in values) else stack(filled(values, [like] * len(values)), dim)
+
+
+def _shaped(values: Any, output: Any, point: Any, like: Any) -> Any:
+    """The block of one output and one input; zeros for None, of the dtype of `like`."""
+    shape = (*output.shape, *point.shape)
+    return from_array(np.zeros(shape, like.dtype)) if values is None else values.reshape(shape)
