@@ -21,6 +21,7 @@ from gradsmith.autograd.grad_mode import (
 )
 from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
 from gradsmith.runtime import engine, upcalls
+from gradsmith.runtime.creation import zeros_like
 from gradsmith.runtime.python_data import is_tensor
 from gradsmith.runtime.tensor import TensorBase, from_array
 
@@ -105,6 +106,7 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
     """Sum of gradients of `outputs` with respect to `inputs`; no ``.grad`` is touched.
@@ -119,6 +121,9 @@ def grad(
         See `backward`.
     allow_unused : bool, optional
         Give None for an input that no output depends on, instead of raising. Default: `materialize_grads`.
+    is_grads_batched : bool
+        The first dimension of every entry of `grad_outputs` counts vectors: one product is computed for each, and the
+        results are stacked along a first dimension.
     materialize_grads : bool
         Give zeros for such an input.
 
@@ -141,10 +146,15 @@ def grad(
     wanted = _as_list(inputs, "inputs")
     if not wanted:
         raise ValueError("grad requires non-empty inputs.")
-    grads = _root_gradients(roots, _as_optional_list(grad_outputs, len(roots)), create_graph)
-    _check_inputs(wanted)
+    vectors = _as_optional_list(grad_outputs, len(roots))
     keep_graph = create_graph if retain_graph is None else bool(retain_graph)
-    results = engine.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
+
+    def product(vectors: list[Any], keep_graph: bool) -> list[Any]:
+        grads = _root_gradients(roots, vectors, create_graph)
+        _check_inputs(wanted)
+        return engine.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
+
+    results = _batched(product, roots, vectors, keep_graph) if is_grads_batched else product(vectors, keep_graph)
     return tuple(_finish(results, wanted, allow_unused, materialize_grads, create_graph))
 
 
@@ -160,6 +170,53 @@ def _finish(
             zeros = from_array(np.zeros(inputs[index].shape, inputs[index].dtype))
             results[index] = zeros.requires_grad_(create_graph)
     return results
+
+
+# ---- several vectors at once
+
+
+def _batched(product: Any, roots: list[Any], vectors: list[Any], keep_graph: bool) -> list[Any]:
+    """One product after the other, the results stacked."""
+    count = _batch_size(roots, vectors)
+    rows = [product([vector[i] for vector in vectors], keep_graph or i < count - 1) for i in range(count)]
+    return [_stacked(column) for column in zip(*rows)]
+
+
+def _batch_size(roots: list[Any], vectors: list[Any]) -> int:
+    for index, (root, vector) in enumerate(zip(roots, vectors)):
+        if not is_tensor(vector) or vector.ndim == 0:
+            found = "a Tensor without dimensions" if is_tensor(vector) else type(vector).__name__
+            raise ValueError(
+                f"is_grads_batched=True takes a batch of vectors for each output, got {found} at index {index}"
+            )
+        if vector.shape[1:] != root.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{index}] has a shape of {list(vector.shape[1:])} "
+                f"and output[{index}] has a shape of {list(root.shape)}."
+            )
+    sizes: list[int] = [vector.shape[0] for vector in vectors]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"Expected all grad_outputs to have the same batch size, their first dimension, got {sizes}")
+    if not sizes or sizes[0] == 0:
+        raise IndexError("is_grads_batched=True needs at least one vector in the batch")
+    return sizes[0]
+
+
+def _stacked(column: Sequence[Any]) -> Any:
+    from gradsmith.generated import stack
+
+    missing = [gradient for gradient in column if gradient is None]
+    if len(missing) == len(column):
+        return None
+    if missing:
+        zeros = zeros_like(next(gradient for gradient in column if gradient is not None).detach())
+        column = [zeros if gradient is None else gradient for gradient in column]
+    return stack(list(column))
+
+
+# ---- arguments
 
 
 def _as_list(tensors: Any, name: str) -> list[Any]:

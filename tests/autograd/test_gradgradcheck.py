@@ -94,12 +94,12 @@ def test_random_grad_outputs_leave_the_users_generator_alone():
 def test_modes():
     """A gradient computed with an operation whose tangent is wrong, and one whose gradient is."""
     wrong_tangent = custom(lambda x: x * x, lambda g, x: g * 2 * x, lambda t, x: t * x)
-    cube = custom(lambda x: x**3, lambda g, x: 3 * g * wrong_tangent(x))
+    cube = custom(lambda x: x**3, lambda g, x: 3 * g * wrong_tangent(x), lambda t, x: 3 * t * x * x)
     assert gradgradcheck(cube, real(3))
     with pytest.raises(GradcheckError, match="computed with forward mode"):
         gradgradcheck(cube, real(3), check_fwd_over_rev=True)
     wrong_gradient = custom(lambda x: x * x, lambda g, x: g * x, lambda t, x: t * 2 * x)
-    cube = custom(lambda x: x**3, lambda g, x: 3 * g * wrong_gradient(x))
+    cube = custom(lambda x: x**3, lambda g, x: 3 * g * wrong_gradient(x), lambda t, x: 3 * t * x * x)
     only_forward = {"check_fwd_over_rev": True, "check_rev_over_rev": False, "check_undefined_grad": False}
     assert gradgradcheck(cube, real(3), **only_forward)
     with pytest.raises(GradcheckError, match="Jacobian mismatch"):

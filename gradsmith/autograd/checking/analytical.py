@@ -12,6 +12,7 @@ from gradsmith.autograd.checking.probes import Probes, units_of
 from gradsmith.autograd.checking.subject import Subject
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradsmith.autograd.gradcheck import GradcheckError
+from gradsmith.runtime.creation import zeros_like
 from gradsmith.runtime.tensor import from_array
 
 # ---- reverse mode
@@ -67,8 +68,9 @@ def tangents_along(subject: Subject, place: int, probes: Probes, check_dtypes: b
 
 def _tangent_rows(subject: Subject, place: int, unit: complex, probe: Any, check_dtypes: bool) -> list[Array]:
     results = [np.zeros((probe.count, output.numel()), output.dtype) for output in subject.outputs]
+    zeros = {other: zeros_like(subject.inputs[other].detach()) for other in subject.places}
     for row, direction in enumerate(probe.directions()):
-        tangents = {place: from_array(np.asarray(unit * direction).astype(subject.inputs[place].dtype))}
+        tangents = {**zeros, place: from_array(np.asarray(unit * direction).astype(zeros[place].dtype))}
         for result, (primal, tangent) in zip(results, tangents_of(subject, tangents)):
             if tangent is None:
                 continue
