@@ -535,6 +535,11 @@ def test_overlapping_inputs_are_refused(overlapping):
         gradcheck(lambda x, y: x * y.sum(), (real(3), overlapping(real(3))))
 
 
+def test_inputs_that_cannot_be_written_are_refused():
+    with gs.autograd.graph.write_guard(), pytest.raises(RuntimeError, match="The 0th input is read-only.*write_guard"):
+        gradcheck(lambda x: x * x, real(3))
+
+
 def test_spread_inputs_are_not_overlapping():
     base = gs.tensor(RANDOM.random((3, 4)))
     assert gradcheck(gs.sin, base[:, ::2].requires_grad_())

@@ -81,6 +81,11 @@ class Subject:
         tensor in another way than by its argument sees them too.
         """
         memory = self.inputs[place].detach().numpy()
+        if not memory.flags.writeable:
+            raise RuntimeError(
+                f"The {place}th input is read-only, perhaps within write_guard(). gradcheck moves inputs where they "
+                "stand in memory: call it outside, or with clones."
+            )
 
         def function(array: Array) -> list[Array]:
             original = memory.copy()
