@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
 
+from .formula import Attribute, Expr, Name
 from .fused_loops import backward_kernels
 from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
 from .printing import CythonPrinter
-from .views import GradientView, Incoming, Load, NodeView, PropertyView, backward_table_name
+from .sharing import SharedFormulas, share
+from .views import (
+    GradientView,
+    Incoming,
+    Load,
+    NodeView,
+    PartView,
+    PropertyView,
+    SharedView,
+    backward_table_name,
+)
 
 
 def node_view(variant: Variant, table: Table) -> NodeView | None:
@@ -26,8 +39,15 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
     lists = {saved.name for saved in backward.saved_lists}
     tensors = {saved.name for saved in backward.saved}
     fused = backward_kernels(variant, table) is not None
-    gradients = tuple(_gradient_view(variant, backward, g, loads, printer) for g in backward.gradients)
-    again = {load.name for gradient in gradients for load in gradient.loads if load.again}
+    formulas = _shared_formulas(variant, backward, grads)
+    blocks = _shared_views(backward, formulas, loads, printer)
+    gradients = [
+        _gradient_view(variant, backward, i, formulas, _loads_of(i, backward, formulas, blocks, loads), printer)
+        for i in range(len(backward.gradients))
+    ]
+    shared, gradients = _loading_once(blocks, gradients)
+    loaded = [load for block in shared for load in block.loads] + [load for g in gradients for load in g.loads]
+    again = {load.name for load in loaded if load.again}
 
     def declared(name: str) -> str:
         return f"{name} = None" if name in again else name
@@ -42,10 +62,14 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         single_output=len(variant.signature.returns) == 1 and not is_list_output,
         incoming=() if is_list_output else incoming(variant),
         gradient_list=grads[0] if is_list_output else "",
-        tensor_locals=tuple(declared(load.name) for name, load in loads.items() if name in tensors),
+        tensor_locals=(
+            *(declared(load.name) for name, load in loads.items() if name in tensors),
+            *(part.name for part in formulas.parts),
+        ),
         list_locals=tuple(declared(load.name) for name, load in loads.items() if name in lists),
         object_locals=tuple(load.name for name, load in loads.items() if name not in tensors | lists),
-        gradients=gradients,
+        shared=tuple(shared),
+        gradients=tuple(gradients),
         properties=_properties(backward),
     )
 
@@ -81,12 +105,93 @@ def _local(name: str) -> str:
     return "self_" if name == "self" else name
 
 
+# ---- what several gradients read
+
+
+def _shared_formulas(variant: Variant, backward: Backward, gradients: tuple[str, ...]) -> SharedFormulas:
+    """Shared are parts of ops with one result and single tensors: there every formula is evaluated when wanted."""
+    formulas = tuple(gradient.formula.expr for gradient in backward.gradients)
+    inputs = [variant.signature.argument(name) for name in backward.differentiable_inputs]
+    returns = variant.signature.returns
+    if len(returns) > 1 or returns[0].type.is_list or any(a.type.is_list for a in inputs):
+        return SharedFormulas((), formulas)
+    kept = {_local(saved.name) for saved in everything_saved(backward)}
+    return share(formulas, frozenset(kept | set(gradients) | {"self", "parts"}))
+
+
+def _shared_views(
+    backward: Backward, formulas: SharedFormulas, loads: dict[str, Load], printer: CythonPrinter
+) -> list[SharedView]:
+    """Runs of parts that the same gradients read, if these are more than one."""
+    blocks: list[SharedView] = []
+    several = (part for part in formulas.parts if len(part.readers) > 1)
+    for readers, run in groupby(several, key=lambda part: part.readers):
+        parts = list(run)
+        edges = tuple(edge for i in readers for edge in backward.gradients[i].edges)
+        there = _loaded(edges, blocks)
+        names = [name for name in _names([part.expr for part in parts]) if name in loads]
+        blocks.append(
+            SharedView(
+                edges=edges,
+                tested=len(edges) < len(backward.differentiable_inputs),
+                loads=tuple(loads[name] for name in names if loads[name] not in there),
+                parts=tuple(PartView(part.name, printer.text(part.expr)) for part in parts),
+            )
+        )
+    return blocks
+
+
+def _loaded(edges: tuple[int, ...], blocks: list[SharedView]) -> set[Load]:
+    """What is there already when the gradients of some edges are wanted."""
+    return {load for block in blocks if set(edges) <= set(block.edges) for load in block.loads}
+
+
+def _loads_of(
+    index: int, backward: Backward, formulas: SharedFormulas, blocks: list[SharedView], loads: dict[str, Load]
+) -> tuple[Load, ...]:
+    """What a formula reads itself, as far as no shared part has read it before."""
+    own = [part.expr for part in formulas.parts if part.readers == (index,)]
+    names = _names([*own, formulas.formulas[index]])
+    there = _loaded(backward.gradients[index].edges, blocks)
+    kept = [saved for saved in everything_saved(backward) if index in saved.needed_by and saved.name in names]
+    return tuple(loads[saved.name] for saved in kept if loads[saved.name] not in there)
+
+
+def _loading_once(
+    blocks: list[SharedView], gradients: list[GradientView]
+) -> tuple[list[SharedView], list[GradientView]]:
+    """Tensors that an earlier step may have loaded are asked for first."""
+    seen: set[str] = set()
+
+    def marked(loads: tuple[Load, ...]) -> tuple[Load, ...]:
+        found = tuple(replace(load, again=load.name in seen and load.getter != "value_of") for load in loads)
+        seen.update(load.name for load in loads)
+        return found
+
+    shared = [replace(block, loads=marked(block.loads)) for block in blocks]
+    return shared, [replace(gradient, loads=marked(gradient.loads)) for gradient in gradients]
+
+
+def _names(exprs: Iterable[Expr]) -> list[str]:
+    """Saved names that expressions read, each once."""
+    parts = (part for expr in exprs for part in expr.walk())
+    found = (p.name if isinstance(p, Name) else p.saved_name for p in parts if isinstance(p, (Name, Attribute)))
+    return list(dict.fromkeys(found))
+
+
+# ---- one gradient
+
+
 def _gradient_view(
-    variant: Variant, backward: Backward, gradient: Gradient_, loads: dict[str, Load], printer: CythonPrinter
+    variant: Variant,
+    backward: Backward,
+    index: int,
+    formulas: SharedFormulas,
+    loads: tuple[Load, ...],
+    printer: CythonPrinter,
 ) -> GradientView:
-    index = backward.gradients.index(gradient)
-    earlier = range(index)
-    kept = everything_saved(backward)
+    gradient = backward.gradients[index]
+    own = replace(printer, wanted=dict(zip(gradient.inputs, gradient.edges, strict=True)))
     is_list = variant.signature.argument(gradient.inputs[0]).type.is_tensor_list
     return GradientView(
         comment=_comment(gradient),
@@ -94,14 +199,9 @@ def _gradient_view(
         edges=gradient.edges,
         tested=len(backward.differentiable_inputs) > 1 and not is_list,
         needs=_needs(backward, gradient),
-        loads=tuple(
-            replace(loads[k.name], again=bool(set(earlier) & set(k.needed_by)) and not isinstance(k, SavedValue))
-            for k in kept
-            if index in k.needed_by
-        ),
-        text=replace(printer, wanted=dict(zip(gradient.inputs, gradient.edges, strict=True))).text(
-            gradient.formula.expr
-        ),
+        loads=loads,
+        parts=tuple(PartView(p.name, own.text(p.expr)) for p in formulas.parts if p.readers == (index,)),
+        text=own.text(formulas.formulas[index]),
     )
 
 

@@ -30,6 +30,24 @@ class Load:
 
 
 @dataclass(frozen=True)
+class PartView:
+    """A local with what formulas read more than once: ``sigmoid_of_self = op_sigmoid(self_)``."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SharedView:
+    """Parts that several gradients read."""
+
+    edges: tuple[int, ...]  # of these gradients
+    tested: bool  # there are other edges: ask whether one of these is wanted
+    loads: tuple[Load, ...]
+    parts: tuple[PartView, ...]
+
+
+@dataclass(frozen=True)
 class GradientView:
     """One formula of `apply`."""
 
@@ -39,6 +57,7 @@ class GradientView:
     tested: bool  # several edges: ask which are wanted. A node with one edge runs only when that one is.
     needs: tuple[int, ...]  # of several incoming gradients: without any of these the formula gives none
     loads: tuple[Load, ...]
+    parts: tuple[PartView, ...]  # what the formula reads more than once
     text: str
 
 
@@ -73,6 +92,7 @@ class NodeView:
     tensor_locals: tuple[str, ...]
     list_locals: tuple[str, ...]
     object_locals: tuple[str, ...]
+    shared: tuple[SharedView, ...]
     gradients: tuple[GradientView, ...]
     properties: tuple[PropertyView, ...]
 

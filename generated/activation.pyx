@@ -452,13 +452,14 @@ cdef class SoftplusBackward0(Node):
         if apply_fused(self, SOFTPLUS_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
+        cdef TensorBase self_, product_of_self
         cdef object beta, threshold
         # self (derived): where(self * beta > threshold, grad, grad * sigmoid(self * beta))
         self_ = unpack(self, 0)
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
-        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self_, beta), threshold), grad, op_mul_tensor(grad, op_sigmoid(op_mul_scalar(self_, beta)))))
+        product_of_self = op_mul_scalar(self_, beta)
+        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(grad, op_sigmoid(product_of_self))))
         return 0
 
     cpdef str name(self):
@@ -723,10 +724,11 @@ cdef class GeluTanhBackward0(Node):
         if apply_fused(self, GELU_TANH_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
+        cdef TensorBase self_, tanh_part
         # self (derived): grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1)), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654))))))))
+        tanh_part = op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654))
+        give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(tanh_part, 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1)), op_sub_scalar_tensor(1, op_square(tanh_part))))))
         return 0
 
     cpdef str name(self):
@@ -829,10 +831,11 @@ cdef class SiluBackward0(Node):
         if apply_fused(self, SILU_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
+        cdef TensorBase self_, sigmoid_of_self
         # self (derived): grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sigmoid(self_), op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, op_sigmoid(self_))), 1)))))
+        sigmoid_of_self = op_sigmoid(self_)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(sigmoid_of_self, op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, sigmoid_of_self)), 1)))))
         return 0
 
     cpdef str name(self):

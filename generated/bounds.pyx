@@ -166,17 +166,15 @@ cdef class MaximumBackward0(Node):
         if apply_fused(self, MAXIMUM_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = None, other = None
+        cdef TensorBase self_, other, quotient_part, equal_of_self_other
+        self_ = unpack(self, 0)
+        other = unpack(self, 1)
+        quotient_part = op_div_tensor_scalar(grad, 2)
+        equal_of_self_other = op_eq_tensor(self_, other)
         if self.wants(0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
-            self_ = unpack(self, 0)
-            other = unpack(self, 1)
-            give(grad_inputs, 0, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
+            give(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         if self.wants(1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
-            if self_ is None:
-                self_ = unpack(self, 0)
-            if other is None:
-                other = unpack(self, 1)
-            give(grad_inputs, 1, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
+            give(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         return 0
 
     cpdef str name(self):
@@ -354,17 +352,15 @@ cdef class MinimumBackward0(Node):
         if apply_fused(self, MINIMUM_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = None, other = None
+        cdef TensorBase self_, other, quotient_part, equal_of_self_other
+        self_ = unpack(self, 0)
+        other = unpack(self, 1)
+        quotient_part = op_div_tensor_scalar(grad, 2)
+        equal_of_self_other = op_eq_tensor(self_, other)
         if self.wants(0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
-            self_ = unpack(self, 0)
-            other = unpack(self, 1)
-            give(grad_inputs, 0, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
+            give(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         if self.wants(1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
-            if self_ is None:
-                self_ = unpack(self, 0)
-            if other is None:
-                other = unpack(self, 1)
-            give(grad_inputs, 1, op_where_tensor_tensor(op_eq_tensor(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
+            give(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         return 0
 
     cpdef str name(self):

@@ -747,10 +747,12 @@ cdef class FloorDivideBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase zeros_like_part
+        zeros_like_part = zeros_like(grad)
         if self.wants(0):    # self: zeros_like(grad)
-            give(grad_inputs, 0, zeros_like(grad))
+            give(grad_inputs, 0, zeros_like_part)
         if self.wants(1):    # other: zeros_like(grad)
-            give(grad_inputs, 1, zeros_like(grad))
+            give(grad_inputs, 1, zeros_like_part)
         return 0
 
     cpdef str name(self):

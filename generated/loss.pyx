@@ -289,17 +289,18 @@ cdef class MseLossBackwardBackward0(Node):
         if apply_fused(self, MSE_LOSS_BACKWARD_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = None, one, other
+        cdef TensorBase self_ = None, one, other, product_part
         cdef object scale
+        if self.wants(0) or self.wants(1):
+            scale = value_of(self, 0)
+            product_part = op_mul_scalar(grad, scale)
         if self.wants(0):    # self (derived): grad * scale * (one - other)
             one = unpack(self, 1)
             other = unpack(self, 2)
-            scale = value_of(self, 0)
-            give(grad_inputs, 0, op_mul_tensor(op_mul_scalar(grad, scale), op_sub_tensor_tensor(one, other)))
+            give(grad_inputs, 0, op_mul_tensor(product_part, op_sub_tensor_tensor(one, other)))
         if self.wants(1):    # one (derived): grad * scale * self
             self_ = unpack(self, 0)
-            scale = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(op_mul_scalar(grad, scale), self_))
+            give(grad_inputs, 1, op_mul_tensor(product_part, self_))
         if self.wants(2):    # other (derived): -grad * scale * self
             if self_ is None:
                 self_ = unpack(self, 0)

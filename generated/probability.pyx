@@ -622,18 +622,17 @@ cdef class LogSoftmaxBackwardBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, output = None
+        cdef TensorBase self_, output, exp_of_output
         cdef object dim
+        output = unpack(self, 1)
+        exp_of_output = op_exp(output)
         if self.wants(0):    # self: grad - (grad * exp(output)).sum(dim, True)
-            output = unpack(self, 1)
             dim = value_of(self, 0)
-            give(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, op_exp(output)), (dim,), True, None)))
+            give(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)))
         if self.wants(1):    # output: -grad * exp(output) * self.sum(dim, True)
             self_ = unpack(self, 0)
-            if output is None:
-                output = unpack(self, 1)
             dim = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), op_exp(output)), op_sum_dim(self_, (dim,), True, None)))
+            give(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), exp_of_output), op_sum_dim(self_, (dim,), True, None)))
         return 0
 
     cpdef str name(self):

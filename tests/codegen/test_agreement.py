@@ -84,8 +84,8 @@ def test_what_does_not_depend_on_the_input() -> None:
     assert "'grad' is " in problem and "'0' is 0" in problem
 
 
-def test_the_table_of_the_project_is_compared_in_no_time() -> None:
+def test_comparing_the_table_of_the_project_takes_no_time() -> None:
     load_table(TABLE, functions=FUNCTIONS)
-    start = time.perf_counter()
+    start = time.process_time()
     load_table(TABLE, functions=FUNCTIONS)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

@@ -7,13 +7,14 @@ cdef class SoftplusBackward0(Node):
         if apply_fused(self, SOFTPLUS_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
+        cdef TensorBase self_, product_of_self
         cdef object beta, threshold
         # self: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
         self_ = unpack(self, 0)
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
-        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self_, beta), threshold), grad, op_mul_tensor(op_mul_scalar(grad, beta), op_exp(op_mul_scalar(self_, beta)))))
+        product_of_self = op_mul_scalar(self_, beta)
+        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(op_mul_scalar(grad, beta), op_exp(product_of_self))))
         return 0
 
     cpdef str name(self):
