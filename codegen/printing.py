@@ -99,7 +99,7 @@ class CythonPrinter:
             case IsUndefined(index=index):
                 return f"grads[{index}] == NULL", COMPARISON
             case IsWanted(input=name):  # an input that is a number here has no edge
-                return f"self.wants({self.wanted[name]})" if name in self.wanted else "False", ATOM
+                return f"wants(wanted, {self.wanted[name]})" if name in self.wanted else "False", ATOM
             case RunFact(fact=fact):
                 return RUN_FACTS[fact], ATOM
             case Literal():

@@ -96,6 +96,11 @@ class NodeView:
     gradients: tuple[GradientView, ...]
     properties: tuple[PropertyView, ...]
 
+    @property
+    def is_selective(self) -> bool:
+        """Does the node ask which of its gradients are wanted?"""
+        return any(gradient.tested or "wants(" in gradient.text for gradient in self.gradients)
+
 
 # ---- forward mode
 

@@ -80,7 +80,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -156,10 +156,11 @@ cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other: grad
+        if wants(wanted, 1):    # other: grad
             give(grad_inputs, 1, grad)
         return 0
 
@@ -304,13 +305,14 @@ cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, ADD_ALPHA_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        if self.wants(0):    # self (derived): grad
+        if wants(wanted, 0):    # self (derived): grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other (derived): grad * conj(alpha)
+        if wants(wanted, 1):    # other (derived): grad * conj(alpha)
             alpha = value_of(self, 0)
             give(grad_inputs, 1, op_mul_scalar(grad, conj_number(alpha)))
         return 0
@@ -568,12 +570,13 @@ cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, SUB_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other: -grad
+        if wants(wanted, 1):    # other: -grad
             give(grad_inputs, 1, op_neg(grad))
         return 0
 
@@ -763,13 +766,14 @@ cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, SUB_ALPHA_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        if self.wants(0):    # self (derived): grad
+        if wants(wanted, 0):    # self (derived): grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other (derived): -grad * conj(alpha)
+        if wants(wanted, 1):    # other (derived): -grad * conj(alpha)
             alpha = value_of(self, 0)
             give(grad_inputs, 1, op_mul_scalar(op_neg(grad), conj_number(alpha)))
         return 0
@@ -1102,14 +1106,15 @@ cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, MUL_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
-        if self.wants(0):    # self: grad * conj(other)
+        if wants(wanted, 0):    # self: grad * conj(other)
             other = unpack(self, 1)
             give(grad_inputs, 0, op_mul_tensor(grad, op_conj(other)))
-        if self.wants(1):    # other: grad * conj(self)
+        if wants(wanted, 1):    # other: grad * conj(self)
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
         return 0

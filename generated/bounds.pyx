@@ -73,7 +73,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -163,6 +163,7 @@ cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, MAXIMUM_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
@@ -171,9 +172,9 @@ cdef class MaximumBackward0(Node):
         other = unpack(self, 1)
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
-        if self.wants(0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
+        if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
             give(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
-        if self.wants(1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
+        if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
             give(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         return 0
 
@@ -349,6 +350,7 @@ cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, MINIMUM_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
@@ -357,9 +359,9 @@ cdef class MinimumBackward0(Node):
         other = unpack(self, 1)
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
-        if self.wants(0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
+        if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
             give(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
-        if self.wants(1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
+        if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
             give(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         return 0
 
@@ -535,16 +537,17 @@ cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, min = None, max = None
-        if self.wants(0):    # self: where((self >= min) & (self <= max), grad, 0)
+        if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack(self, 2)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0))
-        if self.wants(1):    # min: where((self < min) & (min < max), grad, 0)
+        if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -552,7 +555,7 @@ cdef class ClampBackward0(Node):
             if max is None:
                 max = unpack(self, 2)
             give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0))
-        if self.wants(2):    # max: where((self > max) | (max < min), grad, 0)
+        if wants(wanted, 2):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -687,17 +690,18 @@ cdef class ClampTensorScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Scalar max) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, min = None
         cdef object max
-        if self.wants(0):    # self: where((self >= min) & (self <= max), grad, 0)
+        if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = value_of(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0))
-        if self.wants(1):    # min: where((self < min) & (min < max), grad, 0)
+        if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -820,17 +824,18 @@ cdef class ClampScalarTensorBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Tensor max) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, max = None
         cdef object min
-        if self.wants(0):    # self: where((self >= min) & (self <= max), grad, 0)
+        if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             min = value_of(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0))
-        if self.wants(1):    # max: where((self > max) | (max < min), grad, 0)
+        if wants(wanted, 1):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
@@ -1203,15 +1208,16 @@ cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_MIN_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, min = None
-        if self.wants(0):    # self: where(self >= min, grad, 0)
+        if wants(wanted, 0):    # self: where(self >= min, grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             give(grad_inputs, 0, op_where_tensor_scalar(op_ge_tensor(self_, min), grad, 0))
-        if self.wants(1):    # min: where(self < min, grad, 0)
+        if wants(wanted, 1):    # min: where(self < min, grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -1453,15 +1459,16 @@ cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_MAX_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, max = None
-        if self.wants(0):    # self: where(self <= max, grad, 0)
+        if wants(wanted, 0):    # self: where(self <= max, grad, 0)
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             give(grad_inputs, 0, op_where_tensor_scalar(op_le_tensor(self_, max), grad, 0))
-        if self.wants(1):    # max: where(self > max, grad, 0)
+        if wants(wanted, 1):    # max: where(self > max, grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:

@@ -88,7 +88,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -1560,14 +1560,15 @@ cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, WHERE_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase condition = None
-        if self.wants(0):    # self: where(condition, grad, 0)
+        if wants(wanted, 0):    # self: where(condition, grad, 0)
             condition = unpack(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
-        if self.wants(1):    # other: where(condition, 0, grad)
+        if wants(wanted, 1):    # other: where(condition, 0, grad)
             if condition is None:
                 condition = unpack(self, 0)
             give(grad_inputs, 1, op_where_scalar_tensor(condition, 0, grad))

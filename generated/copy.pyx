@@ -71,7 +71,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -408,10 +408,11 @@ cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        if self.wants(0):    # self: zeros_like(grad)
+        if wants(wanted, 0):    # self: zeros_like(grad)
             give(grad_inputs, 0, zeros_like(grad))
-        if self.wants(1):    # value: grad
+        if wants(wanted, 1):    # value: grad
             give(grad_inputs, 1, grad)
         return 0
 
@@ -591,10 +592,11 @@ cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        if self.wants(0):    # self: zeros_like(grad)
+        if wants(wanted, 0):    # self: zeros_like(grad)
             give(grad_inputs, 0, zeros_like(grad))
-        if self.wants(1):    # src: grad
+        if wants(wanted, 1):    # src: grad
             give(grad_inputs, 1, grad)
         return 0
 

@@ -75,7 +75,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -143,14 +143,15 @@ cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, DIV_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other = None
-        if self.wants(0):    # self: grad / conj(other)
+        if wants(wanted, 0):    # self: grad / conj(other)
             other = unpack(self, 1)
             give(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(other)))
-        if self.wants(1):    # other: -grad * conj(self / other / other)
+        if wants(wanted, 1):    # other: -grad * conj(self / other / other)
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
@@ -393,14 +394,15 @@ cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other = None
         cdef object rounding_mode
-        if self.wants(0):    # self: div_backward_self(grad, other, rounding_mode)
+        if wants(wanted, 0):    # self: div_backward_self(grad, other, rounding_mode)
             other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
             give(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
-        if self.wants(1):    # other: div_backward_other(grad, self, other, rounding_mode)
+        if wants(wanted, 1):    # other: div_backward_other(grad, self, other, rounding_mode)
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
@@ -746,12 +748,13 @@ cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase zeros_like_part
         zeros_like_part = zeros_like(grad)
-        if self.wants(0):    # self: zeros_like(grad)
+        if wants(wanted, 0):    # self: zeros_like(grad)
             give(grad_inputs, 0, zeros_like_part)
-        if self.wants(1):    # other: zeros_like(grad)
+        if wants(wanted, 1):    # other: zeros_like(grad)
             give(grad_inputs, 1, zeros_like_part)
         return 0
 
@@ -994,11 +997,12 @@ cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # other: -grad * floor_divide(self, other)
+        if wants(wanted, 1):    # other: -grad * floor_divide(self, other)
             self_ = unpack(self, 0)
             other = unpack(self, 1)
             give(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_floor_divide_tensor_tensor(self_, other)))
@@ -1283,13 +1287,14 @@ cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, exponent = None, result
-        if self.wants(0):    # self: pow_backward_self(grad, self, exponent)
+        if wants(wanted, 0):    # self: pow_backward_self(grad, self, exponent)
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
             give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
-        if self.wants(1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
+        if wants(wanted, 1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
             if self_ is None:
                 self_ = unpack(self, 0)
             if exponent is None:

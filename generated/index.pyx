@@ -71,7 +71,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -497,13 +497,14 @@ cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef object index, accumulate
-        if self.wants(0):    # self: grad if accumulate else index_put(grad, index, 0)
+        if wants(wanted, 0):    # self: grad if accumulate else index_put(grad, index, 0)
             index = value_of(self, 0)
             accumulate = value_of(self, 1)
             give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, index, 0, False))
-        if self.wants(1):    # values: index(grad, index)
+        if wants(wanted, 1):    # values: index(grad, index)
             index = value_of(self, 0)
             give(grad_inputs, 1, op_index(grad, index))
         return 0
@@ -1049,14 +1050,15 @@ cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index = None
         cdef object dim, src_shape
-        if self.wants(0):    # self: grad.scatter(dim, index, 0)
+        if wants(wanted, 0):    # self: grad.scatter(dim, index, 0)
             index = unpack(self, 0)
             dim = value_of(self, 0)
             give(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
-        if self.wants(1):    # src: scatter_backward_src(grad, dim, index, src.shape)
+        if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape)
             if index is None:
                 index = unpack(self, 0)
             dim = value_of(self, 0)
@@ -1300,12 +1302,13 @@ cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
         cdef object dim, src_shape
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # src: scatter_backward_src(grad, dim, index, src.shape)
+        if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape)
             index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
@@ -1568,12 +1571,13 @@ cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
         cdef object dim, alpha
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # source: grad.index_select(dim, index) * conj(alpha)
+        if wants(wanted, 1):    # source: grad.index_select(dim, index) * conj(alpha)
             index = unpack(self, 0)
             dim = value_of(self, 0)
             alpha = value_of(self, 1)
@@ -1728,12 +1732,13 @@ cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase mask = None
-        if self.wants(0):    # self: masked_fill(grad, mask, 0)
+        if wants(wanted, 0):    # self: masked_fill(grad, mask, 0)
             mask = unpack(self, 0)
             give(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
-        if self.wants(1):    # value: where(mask, grad, 0)
+        if wants(wanted, 1):    # value: where(mask, grad, 0)
             if mask is None:
                 mask = unpack(self, 0)
             give(grad_inputs, 1, op_where_tensor_scalar(mask, grad, 0))

@@ -71,7 +71,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -138,16 +138,17 @@ cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
         cdef object self_ndim, self_shape, other_ndim, other_shape
-        if self.wants(0):    # self: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)
+        if wants(wanted, 0):    # self: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)
             other = unpack(self, 1)
             self_ndim = value_of(self, 0)
             self_shape = value_of(self, 1)
             other_ndim = value_of(self, 2)
             give(grad_inputs, 0, op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else matmul_backward_self(grad, other, self_shape))
-        if self.wants(1):    # other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
+        if wants(wanted, 1):    # other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
             self_ = unpack(self, 0)
             self_ndim = value_of(self, 0)
             other_ndim = value_of(self, 2)
@@ -282,12 +283,13 @@ cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, mat2
-        if self.wants(0):    # self: mm(grad, mT(conj(mat2)))
+        if wants(wanted, 0):    # self: mm(grad, mT(conj(mat2)))
             mat2 = unpack(self, 1)
             give(grad_inputs, 0, op_mm(grad, op_mT(op_conj(mat2))))
-        if self.wants(1):    # mat2: mm(mT(conj(self)), grad)
+        if wants(wanted, 1):    # mat2: mm(mT(conj(self)), grad)
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_mm(op_mT(op_conj(self_)), grad))
         return 0
@@ -399,12 +401,13 @@ cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, mat2
-        if self.wants(0):    # self: matmul(conj(mat2), mT(grad))
+        if wants(wanted, 0):    # self: matmul(conj(mat2), mT(grad))
             mat2 = unpack(self, 1)
             give(grad_inputs, 0, op_matmul(op_conj(mat2), op_mT(grad)))
-        if self.wants(1):    # mat2: matmul(conj(self), grad)
+        if wants(wanted, 1):    # mat2: matmul(conj(self), grad)
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_matmul(op_conj(self_), grad))
         return 0
@@ -514,12 +517,13 @@ cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, mat2
-        if self.wants(0):    # self: bmm(grad, mT(conj(mat2)))
+        if wants(wanted, 0):    # self: bmm(grad, mT(conj(mat2)))
             mat2 = unpack(self, 1)
             give(grad_inputs, 0, op_bmm(grad, op_mT(op_conj(mat2))))
-        if self.wants(1):    # mat2: bmm(mT(conj(self)), grad)
+        if wants(wanted, 1):    # mat2: bmm(mT(conj(self)), grad)
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_bmm(op_mT(op_conj(self_)), grad))
         return 0
@@ -631,12 +635,13 @@ cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, vec
-        if self.wants(0):    # self: outer(grad, conj(vec))
+        if wants(wanted, 0):    # self: outer(grad, conj(vec))
             vec = unpack(self, 1)
             give(grad_inputs, 0, op_outer(grad, op_conj(vec)))
-        if self.wants(1):    # vec: mv(mT(conj(self)), grad)
+        if wants(wanted, 1):    # vec: mv(mT(conj(self)), grad)
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_mv(op_mT(op_conj(self_)), grad))
         return 0
@@ -748,12 +753,13 @@ cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, tensor
-        if self.wants(0):    # self: grad * conj(tensor)
+        if wants(wanted, 0):    # self: grad * conj(tensor)
             tensor = unpack(self, 1)
             give(grad_inputs, 0, op_mul_tensor(grad, op_conj(tensor)))
-        if self.wants(1):    # tensor: grad * conj(self)
+        if wants(wanted, 1):    # tensor: grad * conj(self)
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
         return 0
@@ -865,12 +871,13 @@ cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, vec2
-        if self.wants(0):    # self: mv(grad, to(conj(vec2), grad.dtype))
+        if wants(wanted, 0):    # self: mv(grad, to(conj(vec2), grad.dtype))
             vec2 = unpack(self, 1)
             give(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False)))
-        if self.wants(1):    # vec2: mv(mT(grad), to(conj(self), grad.dtype))
+        if wants(wanted, 1):    # vec2: mv(mT(grad), to(conj(self), grad.dtype))
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
         return 0
@@ -984,18 +991,19 @@ cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, weight
         cdef object weight_ndim
-        if self.wants(0):    # self: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
+        if wants(wanted, 0):    # self: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
             weight = unpack(self, 1)
             weight_ndim = value_of(self, 0)
             give(grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight))
-        if self.wants(1):    # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
+        if wants(wanted, 1):    # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
             self_ = unpack(self, 0)
             weight_ndim = value_of(self, 0)
             give(grad_inputs, 1, op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(grad) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim))
-        if self.wants(2):    # bias: grad
+        if wants(wanted, 2):    # bias: grad
             give(grad_inputs, 2, grad)
         return 0
 

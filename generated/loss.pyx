@@ -71,7 +71,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -141,17 +141,18 @@ cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, target = None
         cdef object self_shape, target_shape, reduction
-        if self.wants(0):    # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
+        if wants(wanted, 0):    # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
             give(grad_inputs, 0, op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)))
-        if self.wants(1):    # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
+        if wants(wanted, 1):    # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
             if self_ is None:
                 self_ = unpack(self, 0)
             if target is None:
@@ -286,22 +287,23 @@ cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, MSE_LOSS_BACKWARD_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, one, other, product_part
         cdef object scale
-        if self.wants(0) or self.wants(1):
+        if wants(wanted, 0) or wants(wanted, 1):
             scale = value_of(self, 0)
             product_part = op_mul_scalar(grad, scale)
-        if self.wants(0):    # self (derived): grad * scale * (one - other)
+        if wants(wanted, 0):    # self (derived): grad * scale * (one - other)
             one = unpack(self, 1)
             other = unpack(self, 2)
             give(grad_inputs, 0, op_mul_tensor(product_part, op_sub_tensor_tensor(one, other)))
-        if self.wants(1):    # one (derived): grad * scale * self
+        if wants(wanted, 1):    # one (derived): grad * scale * self
             self_ = unpack(self, 0)
             give(grad_inputs, 1, op_mul_tensor(product_part, self_))
-        if self.wants(2):    # other (derived): -grad * scale * self
+        if wants(wanted, 2):    # other (derived): -grad * scale * self
             if self_ is None:
                 self_ = unpack(self, 0)
             scale = value_of(self, 0)
@@ -454,17 +456,18 @@ cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, target = None, weight = None
         cdef object self_shape, ignore_index, reduction
-        if self.wants(0):    # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+        if wants(wanted, 0):    # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
             target = unpack(self, 1)
             weight = unpack(self, 2)
             self_shape = value_of(self, 0)
             ignore_index = value_of(self, 1)
             reduction = value_of(self, 2)
             give(grad_inputs, 0, op_nll_loss_backward(grad, target, weight, self_shape, ignore_index, reduction))
-        if self.wants(1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
+        if wants(wanted, 1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
             if target is None:
                 target = unpack(self, 1)
@@ -614,16 +617,17 @@ cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, target = None, weight = None
         cdef object ignore_index, reduction
-        if self.wants(0):    # self: nll_loss(grad, target, weight, ignore_index, reduction)
+        if wants(wanted, 0):    # self: nll_loss(grad, target, weight, ignore_index, reduction)
             target = unpack(self, 1)
             weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
             give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
-        if self.wants(1):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        if wants(wanted, 1):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
             if target is None:
                 target = unpack(self, 1)

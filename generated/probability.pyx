@@ -71,7 +71,7 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -374,14 +374,15 @@ cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, output = None
         cdef object dim
-        if self.wants(0):    # self: softmax_backward(grad, output, dim)
+        if wants(wanted, 0):    # self: softmax_backward(grad, output, dim)
             output = unpack(self, 1)
             dim = value_of(self, 0)
             give(grad_inputs, 0, op_softmax_backward(grad, output, dim))
-        if self.wants(1):    # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
+        if wants(wanted, 1):    # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
             self_ = unpack(self, 0)
             if output is None:
                 output = unpack(self, 1)
@@ -621,15 +622,16 @@ cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, output, exp_of_output
         cdef object dim
         output = unpack(self, 1)
         exp_of_output = op_exp(output)
-        if self.wants(0):    # self: grad - (grad * exp(output)).sum(dim, True)
+        if wants(wanted, 0):    # self: grad - (grad * exp(output)).sum(dim, True)
             dim = value_of(self, 0)
             give(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)))
-        if self.wants(1):    # output: -grad * exp(output) * self.sum(dim, True)
+        if wants(wanted, 1):    # output: -grad * exp(output) * self.sum(dim, True)
             self_ = unpack(self, 0)
             dim = value_of(self, 0)
             give(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), exp_of_output), op_sum_dim(self_, (dim,), True, None)))

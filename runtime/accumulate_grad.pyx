@@ -8,15 +8,36 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
 from gradsmith.runtime.grad_mode cimport grad_enabled
-from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_LEAF, set_metadata
+from gradsmith.runtime.node cimport ANY_DTYPE, InputMetadata, NODE_LEAF, Node, SAVED_LEAF, set_metadata
 from gradsmith.runtime.tangent cimport has_tangent_2
-from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, bump_version, meta_of, wrap
+from gradsmith.runtime.tensor cimport (
+    HAS_GRAD_DTYPE,
+    REQUIRES_GRAD,
+    TensorBase,
+    TensorMeta,
+    bump_version,
+    meta_of,
+    wrap,
+)
 
 import numpy as np
 
 from gradsmith.runtime import upcalls
+from gradsmith.runtime.threads import register_switch
 
 cnp.import_array()
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    static __declspec(thread) int gs_enforce_layout = 1;
+    #elif defined(__GNUC__) && defined(__linux__)
+    static __thread int gs_enforce_layout __attribute__((tls_model("initial-exec"))) = 1;
+    #else
+    static _Thread_local int gs_enforce_layout = 1;
+    #endif
+    """
+    int gs_enforce_layout
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
@@ -45,13 +66,23 @@ cdef class AccumulateGrad(Node):
 cdef AccumulateGrad make_accumulator(TensorBase leaf):
     cdef AccumulateGrad node = AccumulateGrad.__new__(AccumulateGrad)
     node.init(0, 1, 0)
+    node.meta = None            # where it was made, which anomaly mode has noted, says nothing
     node.sequence_nr = 0        # below every operation: the engine handles leaves last, or at once
     node.flags |= NODE_LEAF
     Py_INCREF(leaf)
     node.saved[0].value = <PyObject *>leaf
     node.saved[0].kind = SAVED_LEAF
-    set_metadata(&node.metadata, leaf.array)
+    leaf_metadata(&node.metadata, leaf)
     return node
+
+
+cdef int leaf_metadata(InputMetadata *metadata, TensorBase leaf) except -1:
+    cdef object dtype
+    set_metadata(metadata, leaf.array)
+    if leaf.flags & HAS_GRAD_DTYPE:
+        dtype = (<TensorMeta>leaf.meta).grad_dtype
+        metadata.type_number = ANY_DTYPE if dtype is None else <int>dtype.num
+    return 0
 
 
 cdef TensorBase leaf_of(PyObject *accumulator):
@@ -65,12 +96,17 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     Note [What becomes of a gradient]
     - first gradient, nobody else holds it, laid out like the leaf: it becomes `.grad` itself
     - first gradient otherwise: a copy in the leaf's layout
+    - a leaf that has stopped to require grad: dropped
     - `.grad` exists: added in place, so that whoever holds `.grad` sees the sum
     - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
     """
     cdef TensorMeta meta = meta_of(leaf)
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)     # `value` holds it now
+    if leaf.grad_fn != NULL:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+    if not leaf.flags & REQUIRES_GRAD:
+        return 0
     if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad):
         meta.grad = upcalls.clone(value) if meta.grad is None else upcalls.add(meta.grad, value)
         return 0
@@ -110,7 +146,7 @@ cdef bint may_steal(TensorBase leaf, TensorBase value) noexcept:
         and not value.flags & REQUIRES_GRAD
         and value.base == NULL
         and is_exclusive(value.array)
-        and same_strides(leaf, value)
+        and (same_strides(leaf, value) or not gs_enforce_layout)
     )
 
 
@@ -123,7 +159,34 @@ cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
 
 
 cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
-    """Copy with the leaf's order of dimensions."""
-    cdef object copy = np.empty_like(<object>leaf.array, dtype=value.dtype)
+    """Copy with the strides of the leaf where these leave no gap and overlap nowhere, otherwise row by row."""
+    cdef object order = "K" if is_dense(<object>leaf.array) else "C"
+    cdef object copy = np.empty_like(<object>leaf.array, dtype=value.dtype, order=order)
     copy[...] = <object>value.array
     return wrap(copy)
+
+
+cdef bint is_dense(object array) except -1:
+    """Do the elements lie side by side in some order of the dimensions?"""
+    cdef list steps = sorted([(step, size) for step, size in zip(array.strides, array.shape) if size != 1])
+    cdef Py_ssize_t expected = array.itemsize
+    for step, size in steps:
+        if step != expected:
+            return False
+        expected *= size
+    return True
+
+
+# ---- the layout of gradients, a switch of the thread
+
+def is_grad_layout_enforced():
+    """True unless `enforce_grad_layout_policy` has relaxed it."""
+    return gs_enforce_layout != 0
+
+
+def put_grad_layout_enforced(bint mode):
+    global gs_enforce_layout
+    gs_enforce_layout = mode
+
+
+register_switch(is_grad_layout_enforced, put_grad_layout_enforced)

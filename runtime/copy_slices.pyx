@@ -3,10 +3,11 @@
 See variable.pyx, Note [In-place on a view], and geometry.py.
 """
 from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
 from libc.string cimport memset
 cimport numpy as cnp
 
-from gradsmith.runtime.node cimport NODE_TRACKED, Node, give, gradient, set_metadata, set_value, track, value_of
+from gradsmith.runtime.node cimport NODE_TRACKED, Node, give, gradient, set_metadata, set_value, track, value_of, wants
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 from gradsmith.runtime.variable cimport collect_edge
@@ -33,6 +34,7 @@ cdef class CopySlices(Node):
     """
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef uint32_t wanted = self.wanted
         cdef Node function = <Node>value_of(self, 0)
         cdef object geometry = value_of(self, 1)
         cdef TensorBase grad = gradient(grads, 0)
@@ -41,9 +43,9 @@ cdef class CopySlices(Node):
         cdef list results
         cdef int i
         function.set_retained(self.is_retained())
-        results = run_inner(function, inside, wanted_inside(self, function, written))
+        results = run_inner(function, inside, wanted_inside(wanted, function, written))
         results.insert(0, results.pop(written))
-        if self.wants(0):
+        if wants(wanted, 0):
             give(grad_inputs, 0, merge(grad, results[0], geometry))
         for i in range(1, self.n_edges):
             give(grad_inputs, i, results[i])
@@ -64,18 +66,18 @@ cdef TensorBase slice_of(TensorBase grad, object geometry):
     return wrap(slice_values(<object>grad.array, geometry))
 
 
-cdef unsigned int wanted_inside(CopySlices node, Node function, int written) noexcept:
+cdef uint32_t wanted_inside(uint32_t wanted_outside, Node function, int written) noexcept:
     """Which gradients the operation that wrote has to compute: as the run wants them, in the operation's own order."""
-    cdef unsigned int wanted = 0
+    cdef uint32_t wanted = 0
     cdef int i, outer
     for i in range(min(<int>function.n_edges, 32)):
         outer = 0 if i == written else i + 1 if i < written else i
-        if function.edges[i].node != NULL and node.wants(outer):
-            wanted |= <unsigned int>1 << i
+        if function.edges[i].node != NULL and wants(wanted_outside, outer):
+            wanted |= <uint32_t>1 << i
     return wanted
 
 
-cdef list run_inner(Node function, TensorBase inside, unsigned int wanted):
+cdef list run_inner(Node function, TensorBase inside, uint32_t wanted):
     """Apply the operation's node to the gradient of the view; a list with one gradient or None per input."""
     cdef PyObject *incoming[1]
     cdef PyObject *outgoing[MAX_EDGES]

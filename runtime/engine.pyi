@@ -1,15 +1,18 @@
+from typing import Any
+
 from gradsmith.generated.tensor import Tensor
 
-def run_backward(roots: list[Tensor], grads: list[Tensor | None], keep_graph: bool, create_graph: bool) -> None: ...
+def run_backward(roots: list[Any], grads: list[Tensor], keep_graph: bool, create_graph: bool) -> None: ...
 def run_backward_to(
-    roots: list[Tensor], grads: list[Tensor | None], keep_graph: bool, create_graph: bool, inputs: list[Tensor]
+    roots: list[Any], grads: list[Tensor], keep_graph: bool, create_graph: bool, inputs: list[Any]
 ) -> None: ...
 def run_grad(
-    roots: list[Tensor],
-    grads: list[Tensor | None],
+    roots: list[Any],
+    grads: list[Tensor],
     keep_graph: bool,
     create_graph: bool,
-    inputs: list[Tensor],
+    inputs: list[Any],
     allow_unused: bool = True,
 ) -> list[Tensor | None]: ...
-def unused_input(inputs: list[Tensor], index: int) -> RuntimeError: ...
+def expected_gradient(edge: Any) -> tuple[tuple[int, ...] | None, Any]: ...
+def unused_input(inputs: list[Any], index: int) -> RuntimeError: ...

@@ -6,324 +6,162 @@ the buffers of the nodes its edges lead to.
 Note [No counting of dependencies]
 Sequence numbers come from one counter and edges lead to nodes recorded earlier. Whatever can still send a gradient to
 a node therefore has a larger number and is popped first: a popped node's gradient is complete. Accumulators have
-number 0, and a leaf that nobody observes takes every gradient at its arrival: it is never queued.
+number 0, and a leaf that nobody observes takes every gradient at its arrival: it is never queued. When a leaf with
+hooks is complete is another question, answered in discovery.pyx, Note [When a leaf is ready].
 
-Note [Scratch in nodes]
-Buffers and marks live in the node itself, valid while `Node.task` is the number of the run. A run that meets a node
-claimed by another run that is still active (a backward inside a hook, or in another thread while a kernel runs
-without the GIL) keeps its own scratch for that node in `foreign`.
+Note [Undefined gradients]
+NULL is a gradient that is zero without anybody having computed it. A node that a run reaches runs, even when all its
+gradients are undefined: its hooks are called, and code of the user's may make something of them. The formulas of an
+operation are not asked: they would give nothing.
+
+Note [A backward inside a backward]
+A run started by a hook or by a custom backward is worked off at once, before the run around it goes on. Each level
+takes stack, of C and of Python, so that at MAX_THREAD_DEPTH levels in one thread the next goes to a helper thread, while
+this one waits.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
 cimport numpy as cnp
 
-from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_of
+from gradsmith.runtime.accumulate_grad cimport accumulate_grad, fits_leaf, leaf_metadata, leaf_of
+from gradsmith.runtime.anomaly_mode cimport anomaly_enabled, check_results, explain_error
 from gradsmith.runtime.array cimport full_array
 from gradsmith.runtime.debug cimport GS_CHECK
+from gradsmith.runtime.discovery cimport (
+    accumulator_of,
+    count_waiting,
+    entry_of,
+    is_last_edge,
+    is_observed,
+    is_requested,
+    keep_alive,
+    prune,
+    waits_for_edges,
+)
 from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.graph_task cimport (
+    CAPTURE,
+    EXECUTE,
+    GraphTask,
+    QUEUED,
+    VISITED,
+    add_to_buffer,
+    begin,
+    end,
+    enqueue,
+    pop,
+    state_of,
+    swap_current_task,
+    take_buffers,
+)
 from gradsmith.runtime.hook_calls cimport (
-    apply_with_post_hooks,
+    as_tuple,
+    has_post_hooks,
+    has_pre_hooks,
     run_post_accumulate_hooks,
+    run_post_hooks,
     run_pre_hooks,
     run_tensor_hooks,
 )
-from gradsmith.runtime.input_buffer cimport add_into, add_tensors
-from gradsmith.runtime.input_metadata cimport fits, made_to_fit, same_kind
-from gradsmith.runtime.node cimport (
-    Edge,
-    InputMetadata,
-    LEAF_EDGE,
-    NODE_LEAF,
-    Node,
-    NodeMeta,
-    metadata_of,
-    set_metadata,
-)
-from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta, is_tensor, wrap_owned
-from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator, requires_grad, set_backward_of_scalar
+from gradsmith.runtime.input_metadata cimport fits, made_to_fit
+from gradsmith.runtime.node cimport Edge, InputMetadata, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node
+from gradsmith.runtime.node cimport metadata_dtype, metadata_of, metadata_shape_tuple
+from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor, wrap_owned
+from gradsmith.runtime.variable cimport grad_accumulator, requires_grad, set_backward_of_scalar
+
+from gradsmith.runtime.threads import is_multithreading_enabled, run_on_helper
 
 cnp.import_array()
 
 cdef extern from "Python.h":
-    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
 
 cdef enum:
-    QUEUED = 1          # has a gradient waiting and stands in the heap
-    EXECUTE = 2         # pruned run: lies on a path to a requested input
-    CAPTURE = 4         # pruned run: a gradient arriving here was asked for
-    VISITED = 8         # pruned run: seen by the discovery
     INLINE_SLOTS = 16
-    SIGNAL_INTERVAL = 256
-
-cdef uint64_t last_task = 0
-
-# Numbers of the runs that have begun and not ended. More runs than there is room for would need as many threads, or
-# as many runs inside one another.
-cdef enum:
-    MAX_ACTIVE = 4096
-
-cdef uint64_t active_tasks[MAX_ACTIVE]
-cdef int active_count = 0
-
-
-cdef class ForeignScratch:
-    """A node's scratch for one run while another run uses the node's own; see Note [Scratch in nodes]."""
-
-    cdef uint32_t state
-    cdef list grads
-
-
-cdef class GraphTask:
-    """One run of the engine."""
-
-    def __cinit__(self):
-        global last_task
-        last_task += 1
-        self.id = last_task
-        self.heap = self.inline_heap
-        self.heap_capacity = INLINE_HEAP
-
-    def __dealloc__(self):
-        if self.heap != self.inline_heap:
-            PyMem_Free(self.heap)
-
-
-# ---- marks and buffers
-
-cdef inline bint owns_scratch(GraphTask task, PyObject *node) except -1:
-    """Does this run use the node's own scratch? A node that no active run uses is claimed now."""
-    if (<Node>node).task == task.id:
-        return True
-    if active_count > 1 and is_foreign(task, node):
-        return False
-    (<Node>node).task = task.id
-    (<Node>node).state = 0
-    return True
-
-
-cdef bint is_foreign(GraphTask task, PyObject *node) except -1:
-    """Does another run use the node's scratch, or did one when this run met the node?"""
-    cdef int i
-    if task.foreign is not None and <size_t>node in task.foreign:
-        return True
-    for i in range(active_count):
-        if active_tasks[i] == (<Node>node).task:
-            return True
-    return False
-
-
-cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node):
-    cdef ForeignScratch scratch
-    if task.foreign is None:
-        task.foreign = {}
-    scratch = task.foreign.get(<size_t>node)
-    if scratch is None:
-        scratch = ForeignScratch.__new__(ForeignScratch)
-        scratch.grads = [None] * (<Node>node).n_outputs
-        task.foreign[<size_t>node] = scratch
-    return scratch
-
-
-cdef uint32_t state_of(GraphTask task, PyObject *node) except? 0xFFFFFFFF:
-    return (<Node>node).state if owns_scratch(task, node) else foreign_scratch(task, node).state
-
-
-cdef int mark(GraphTask task, PyObject *node, uint32_t bits) except -1:
-    cdef ForeignScratch foreign
-    if owns_scratch(task, node):
-        (<Node>node).state |= bits
-    else:
-        foreign = foreign_scratch(task, node)
-        foreign.state |= bits
-    return 0
-
-
-cdef int add_to_buffer(GraphTask task, PyObject *node, uint32_t input_nr, PyObject *grad) except -1:
-    """Sum `grad`, an owned reference that is always consumed, into the node's buffer."""
-    cdef PyObject **slot
-    if not owns_scratch(task, node):
-        return add_to_foreign(foreign_scratch(task, node), input_nr, grad)
-    if (<Node>node).outputs == NULL:
-        slot = &(<Node>node).buffer
-    else:
-        slot = &(<Node>node).outputs[input_nr].buffer
-    if slot[0] == NULL:
-        slot[0] = grad
-        return 0
-    return add_into(slot, grad)
-
-
-cdef int add_to_foreign(ForeignScratch foreign, uint32_t input_nr, PyObject *grad) except -1:
-    value = <object>grad
-    Py_DECREF_pointer(grad)
-    found = foreign.grads[input_nr]
-    foreign.grads[input_nr] = value if found is None else add_tensors(found, value)
-    return 0
-
-
-cdef int take_buffers(GraphTask task, PyObject *node, PyObject **grads) except -1:
-    """Move the node's summed gradients into `grads` (owned) and take the node out of the queue."""
-    cdef Node n = <Node>node
-    cdef int i
-    GS_CHECK(state_of(task, node) & QUEUED, "a node runs that is not in the queue")
-    if not owns_scratch(task, node):
-        return take_foreign(foreign_scratch(task, node), n.n_outputs, grads)
-    n.state &= ~<uint32_t>QUEUED
-    if n.outputs == NULL:
-        grads[0] = n.buffer
-        n.buffer = NULL
-        return 0
-    for i in range(n.n_outputs):
-        grads[i] = n.outputs[i].buffer
-        n.outputs[i].buffer = NULL
-    return 0
-
-
-cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) except -1:
-    cdef int i
-    foreign.state &= ~<uint32_t>QUEUED
-    for i in range(count):
-        value = foreign.grads[i]
-        foreign.grads[i] = None
-        if value is None:
-            grads[i] = NULL
-        else:
-            Py_INCREF(value)
-            grads[i] = <PyObject *>value
-    return 0
-
-
-# ---- the queue: a binary heap by sequence number
-
-cdef int push(GraphTask task, PyObject *node) except -1:
-    cdef Py_ssize_t child = task.heap_count, parent
-    cdef uint64_t number = (<Node>node).sequence_nr
-    if child == task.heap_capacity:
-        grow_heap(task)
-    task.heap_count += 1
-    while child > 0:
-        parent = (child - 1) >> 1
-        if (<Node>task.heap[parent]).sequence_nr >= number:
-            break
-        task.heap[child] = task.heap[parent]
-        child = parent
-    task.heap[child] = node
-    return 0
-
-
-cdef int grow_heap(GraphTask task) except -1:
-    cdef Py_ssize_t capacity = 4 * task.heap_capacity
-    cdef PyObject **kept = NULL if task.heap == task.inline_heap else task.heap
-    cdef PyObject **heap = <PyObject **>PyMem_Realloc(kept, capacity * sizeof(PyObject *))
-    if heap == NULL:
-        raise MemoryError()
-    if kept == NULL:
-        memcpy(heap, task.inline_heap, sizeof(task.inline_heap))
-    task.heap = heap
-    task.heap_capacity = capacity
-    return 0
-
-
-cdef PyObject *pop(GraphTask task) noexcept:
-    cdef PyObject **heap = task.heap
-    cdef PyObject *top = heap[0]
-    cdef PyObject *last
-    cdef Py_ssize_t parent = 0, child, count
-    cdef uint64_t number
-    task.heap_count -= 1
-    count = task.heap_count
-    if count == 0:
-        return top
-    last = heap[count]
-    number = (<Node>last).sequence_nr
-    while True:
-        child = 2 * parent + 1
-        if child >= count:
-            break
-        if child + 1 < count and (<Node>heap[child + 1]).sequence_nr > (<Node>heap[child]).sequence_nr:
-            child += 1
-        if (<Node>heap[child]).sequence_nr <= number:
-            break
-        heap[parent] = heap[child]
-        parent = child
-    heap[parent] = last
-    return top
+    SIGNAL_INTERVAL = 16
+    MAX_THREAD_DEPTH = 32
 
 
 # ---- the run
 
-cdef int run(GraphTask task, list roots, list grads, bint create_graph) except -1:
-    """Send `grads` into the graph at `roots`, tensors, and work the queue off."""
+cdef int run(GraphTask task, list grads, bint create_graph) except -1:
+    """Send `grads` into the graph at the roots of the run, and work the queue off."""
+    if task.thread_depth >= MAX_THREAD_DEPTH and is_multithreading_enabled():
+        task.thread_depth = 0
+        run_on_helper(run_here, (task, grads, create_graph), cancel)
+        return 0
     cdef bint previous = swap_grad_mode(create_graph)
-    cdef int countdown = SIGNAL_INTERVAL
-    cdef Py_ssize_t i
+    cdef PyObject *outer = swap_current_task(<PyObject *>task)
     try:
-        for i in range(len(roots)):
-            enter(task, roots[i], grads[i])
-        while task.heap_count:
-            evaluate(task, pop(task))
-            countdown -= 1
-            if countdown == 0:
-                PyErr_CheckSignals()
-                countdown = SIGNAL_INTERVAL
+        enter_all(task, grads)
+        work_off(task)
+        if task.callbacks is not None:
+            run_callbacks(task)
     finally:
         abandon(task)
+        swap_current_task(outer)
         swap_grad_mode(previous)
     return 0
 
 
-cdef GraphTask begin(bint keep_graph):
-    """A new run, active from now on: its marks in nodes are respected by others."""
-    global active_count
-    cdef GraphTask task = GraphTask.__new__(GraphTask)
-    if active_count == MAX_ACTIVE:
-        raise RecursionError(f"more than {MAX_ACTIVE} backward runs at once, one inside the other")
-    task.keep_graph = keep_graph
-    active_tasks[active_count] = task.id
-    active_count += 1
-    return task
+def run_here(GraphTask task, list grads, bint create_graph):
+    """The run, in the helper thread that calls this."""
+    run(task, grads, create_graph)
 
 
-cdef int end(GraphTask task) except -1:
-    global active_count
-    cdef int i
-    for i in range(active_count):
-        if active_tasks[i] == task.id:
-            active_count -= 1
-            active_tasks[i] = active_tasks[active_count]
-            return 0
-    GS_CHECK(False, "a run ends that was not active")
+def cancel(GraphTask task, list grads, bint create_graph):
+    """Stop a run of another thread, and so all that it has started, at the next node."""
+    task.cancelled = True
+
+
+cdef int work_off(GraphTask task) except -1:
+    cdef int countdown = SIGNAL_INTERVAL
+    while task.heap_count:
+        if task.watched:
+            evaluate_watched(task, pop(task))
+        else:
+            evaluate(task, pop(task))
+        if task.counted:
+            evaluate_ready(task)
+        countdown -= 1
+        if countdown == 0:
+            check_interrupt(task)
+            countdown = SIGNAL_INTERVAL
     return 0
 
 
-cdef int enter(GraphTask task, TensorBase root, TensorBase grad) except -1:
-    cdef PyObject *node = entry_of(task, root)
-    Py_INCREF(grad)
-    return route(task, node, root.output_nr, <PyObject *>grad)
+cdef int evaluate_ready(GraphTask task) except -1:
+    """Leaves run as soon as they have all their gradients."""
+    while task.ready:
+        node = task.ready.pop(0)
+        if task.watched:
+            evaluate_watched(task, <PyObject *>node)
+        else:
+            evaluate(task, <PyObject *>node)
+    return 0
 
 
-cdef PyObject *entry_of(GraphTask task, TensorBase root) except NULL:
-    """Borrowed node at which the run enters: the root's, or its accumulator when it is a leaf."""
-    cdef PyObject *node = current_grad_fn(root)
-    if node == NULL:
-        node = grad_accumulator(root)
-        keep_alive(task, node)
-        Py_DECREF_pointer(node)
-    return node
+cdef int check_interrupt(GraphTask task) except -1:
+    """Raise KeyboardInterrupt where Ctrl-C was pressed: only the main thread hears of it, and tells its helpers."""
+    PyErr_CheckSignals()
+    while task is not None:
+        if task.cancelled:
+            raise KeyboardInterrupt()
+        task = task.outer
+    return 0
 
 
-cdef PyObject *gradient_target(TensorBase t) except NULL:
-    """Node that takes the gradient of `t`, a new reference."""
-    cdef PyObject *node = current_grad_fn(t)
-    if node == NULL:
-        return grad_accumulator(t)
-    Py_INCREF_pointer(node)
-    return node
+cdef int run_callbacks(GraphTask task) except -1:
+    """Callbacks may add more of them."""
+    task.node = NULL
+    while task.callbacks:
+        callback = task.callbacks.pop(0)
+        callback()
+    return 0
 
 
 cdef int abandon(GraphTask task) except -1:
@@ -331,7 +169,6 @@ cdef int abandon(GraphTask task) except -1:
     cdef PyObject *grads[INLINE_SLOTS]
     cdef PyObject **slots
     cdef PyObject *node
-    cdef int i
     while task.heap_count:
         node = pop(task)
         slots = slots_for((<Node>node).n_outputs, grads)
@@ -339,6 +176,39 @@ cdef int abandon(GraphTask task) except -1:
         free_slots(slots, (<Node>node).n_outputs, grads)
     return 0
 
+
+# ---- where the run enters
+
+cdef int enter_all(GraphTask task, list grads) except -1:
+    cdef list leaves = []
+    cdef uint32_t input_nr
+    cdef PyObject *node
+    cdef Py_ssize_t i
+    for i in range(len(grads)):
+        node = entry_of(task, task.roots[i], &input_nr)
+        grad = grads[i]
+        Py_INCREF(grad)
+        if (<Node>node).flags & NODE_LEAF and is_observed(node):
+            add_to_buffer(task, node, 0, <PyObject *>grad)
+            enqueue(task, node)
+            leaves.append(<object>node)
+        else:
+            route(task, node, input_nr, <PyObject *>grad)
+    if leaves:
+        enter_leaves(task, leaves)
+    return 0
+
+
+cdef int enter_leaves(GraphTask task, list leaves) except -1:
+    """Roots that are leaves with hooks run first, unless other roots lead to them."""
+    count_waiting(task, None, 0)
+    for node in leaves:
+        if not waits_for_edges(task, <PyObject *>node):
+            task.ready.append(node)
+    return evaluate_ready(task)
+
+
+# ---- one node
 
 cdef inline PyObject **slots_for(int count, PyObject **inline_slots) except NULL:
     """`count` empty slots: the caller's own on the stack while they suffice."""
@@ -372,23 +242,19 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
     cdef Node n = <Node>node
     cdef PyObject **grads = slots_for(n.n_outputs, inline_grads)
     cdef PyObject **results = slots_for(n.n_edges, inline_results)
+    task.node = node
     try:
-        take_buffers(task, node, grads)
         if n.meta is not None or n.flags & NODE_LEAF:
-            run_tensor_hooks(n, grads)
-        if task.pruned and not on_path(task, node, grads):
-            return 0
-        if n.meta is not None and (<NodeMeta>n.meta).pre_hooks:
-            run_pre_hooks(n, grads)
-        n.wanted = wanted_edges(task, n)
-        n.set_retained(task.keep_graph)
-        if n.meta is not None and (<NodeMeta>n.meta).post_hooks:
-            apply_with_post_hooks(n, grads, results)
+            if not evaluate_observed(task, n, grads, results):
+                return 0
         else:
-            n.apply(grads, results)
-        if n.flags & NODE_LEAF:
-            run_post_accumulate_hooks(leaf_of(node))
-        elif not task.keep_graph:
+            take_buffers(task, node, grads)
+            if task.pruned and not on_path(task, node, grads):
+                return 0
+            apply(task, n, grads, results)
+        if task.watched:
+            check_results(n, results)
+        if not task.keep_graph:
             n.release_saved()
         send_on(task, n, results)
     finally:
@@ -397,7 +263,57 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
     return 0
 
 
-cdef uint32_t wanted_edges(GraphTask task, Node node) except? 0:
+cdef int evaluate_watched(GraphTask task, PyObject *node) except -1:
+    """In anomaly mode an error says where the node was recorded."""
+    try:
+        evaluate(task, node)
+    except Exception:
+        explain_error(<Node>node)
+        raise
+    return 0
+
+
+cdef bint evaluate_observed(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:
+    """`evaluate` for leaves and for nodes with hooks; False when there is nothing to send on."""
+    cdef object incoming = None
+    if n.flags & NODE_LEAF and not state_of(task, <PyObject *>n) & QUEUED:
+        return False        # was ready, and has run, before its turn in the queue
+    take_buffers(task, <PyObject *>n, grads)
+    run_tensor_hooks(n, grads)
+    if task.pruned and not on_path(task, <PyObject *>n, grads):
+        return False
+    if has_pre_hooks(n):
+        run_pre_hooks(n, grads)
+    if has_post_hooks(n):
+        incoming = as_tuple(grads, n.n_outputs)     # holds them, so that `apply` overwrites none
+    apply(task, n, grads, results)
+    if n.flags & NODE_LEAF:
+        run_post_accumulate_hooks(leaf_of(<PyObject *>n))
+    if has_post_hooks(n):
+        fit_all(task, n, results)
+        run_post_hooks(n, incoming, results)
+    return True
+
+
+cdef inline int apply(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:
+    if grads[0] == NULL and not takes_undefined(n, grads):
+        return 0
+    n.wanted = wanted_edges(task, n)
+    n.set_retained(task.keep_graph)
+    n.apply(grads, results)
+    return 0
+
+
+cdef bint takes_undefined(Node n, PyObject **grads) noexcept:
+    """Is the node to be applied although its first gradient is undefined? See Note [Undefined gradients]."""
+    cdef int i
+    for i in range(1, n.n_outputs):
+        if grads[i] != NULL:
+            return True
+    return n.flags & NODE_CUSTOM
+
+
+cdef inline uint32_t wanted_edges(GraphTask task, Node node) except? 0:
     cdef uint32_t wanted = 0
     cdef int i
     for i in range(min(<int>node.n_edges, 32)):
@@ -406,22 +322,17 @@ cdef uint32_t wanted_edges(GraphTask task, Node node) except? 0:
     return wanted
 
 
-cdef bint is_requested(GraphTask task, Edge *edge) except -1:
-    """Does the edge of a pruned run lead to a requested input?"""
-    cdef PyObject *target = target_of(edge)
-    return target != NULL and state_of(task, target) & (EXECUTE | CAPTURE) != 0
+cdef bint on_path(GraphTask task, PyObject *node, PyObject **grads) except -1:
+    """In a pruned run: keep captured gradients; is there anything left to do for the node?"""
+    cdef uint32_t state = state_of(task, node)
+    if state & CAPTURE:
+        for input_nr, position in task.captures[<size_t>node]:
+            if grads[<int>input_nr] != NULL:
+                task.results[position] = <object>grads[<int>input_nr]
+    return state & EXECUTE
 
 
-cdef PyObject *target_of(Edge *edge) noexcept:
-    """Borrowed node that an edge leads to. NULL for a leaf whose accumulator nobody holds: it was not asked for."""
-    if edge.input_nr != LEAF_EDGE:
-        return edge.node
-    return accumulator_of(<TensorBase>edge.node)
-
-
-cdef PyObject *accumulator_of(TensorBase leaf) noexcept:
-    return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator
-
+# ---- from node to node
 
 cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
     """Pass every result along its edge, checked against what the receiver expects."""
@@ -430,9 +341,12 @@ cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
     cdef int i
     for i in range(node.n_edges):
         edge = &node.edges[i]
-        if edge.node == NULL or results[i] == NULL or (task.pruned and not is_requested(task, edge)):
+        if edge.node == NULL or (task.pruned and not is_requested(task, edge)):
             continue
         grad = results[i]
+        if grad == NULL:
+            send_undefined(task, node, i)
+            continue
         results[i] = NULL
         GS_CHECK(is_tensor(<object>grad), "a node gave a gradient that is no tensor")
         if edge.input_nr == LEAF_EDGE:
@@ -442,128 +356,94 @@ cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
         GS_CHECK(edge.input_nr < (<Node>edge.node).n_outputs, "an edge leads to an output that does not exist")
         if not fits(metadata_of(edge.node, edge.input_nr), grad):
             grad = made_to_fit(node, i, metadata_of(edge.node, edge.input_nr), grad)
-        route(task, edge.node, edge.input_nr, grad)
+        if (<Node>edge.node).flags & NODE_LEAF:
+            send_to_accumulator(task, node, i, edge.node, grad)
+        else:
+            route(task, edge.node, edge.input_nr, grad)
     return 0
+
+
+cdef inline int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObject *grad) except -1:
+    """Put `grad`, an owned reference, into the buffer of `target`, and `target` into the queue."""
+    add_to_buffer(task, target, input_nr, grad)
+    return enqueue(task, target)
 
 
 cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyObject *grad) except -1:
     """See node.pxd, Note [Edges to leaves]."""
-    cdef InputMetadata expected
-    cdef PyObject *accumulator
-    if not same_kind(leaf.array, (<TensorBase>grad).array):
-        memset(&expected, 0, sizeof(InputMetadata))
-        set_metadata(&expected, leaf.array)
-        try:
-            grad = made_to_fit(node, edge, &expected, grad)
-        finally:
-            PyMem_Free(expected.long_shape)
+    if not fits_leaf(leaf, grad):
+        grad = made_to_fit_leaf(node, edge, leaf, grad)
     if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL:
         return accumulate_grad(leaf, grad)
-    accumulator = grad_accumulator(leaf)
+    return send_to_accumulator(task, node, edge, lasting_accumulator(task, leaf), grad)
+
+
+cdef PyObject *made_to_fit_leaf(Node node, int edge, TensorBase leaf, PyObject *grad) except NULL:
+    cdef InputMetadata expected
+    memset(&expected, 0, sizeof(InputMetadata))
+    leaf_metadata(&expected, leaf)
+    try:
+        return made_to_fit(node, edge, &expected, grad)
+    finally:
+        PyMem_Free(expected.long_shape)
+
+
+cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL:
+    """The leaf's accumulator, borrowed: it lasts as long as the run."""
+    cdef PyObject *accumulator = grad_accumulator(leaf)
     keep_alive(task, accumulator)
     Py_DECREF_pointer(accumulator)
+    return accumulator
+
+
+cdef int send_to_accumulator(GraphTask task, Node node, int edge, PyObject *accumulator, PyObject *grad) except -1:
+    """A gradient for a leaf: stored at once where nobody sees its sum before."""
+    if is_observed(accumulator):
+        add_to_buffer(task, accumulator, 0, grad)
+        return arrive(task, node, edge, accumulator)
+    if not task.pruned:
+        return accumulate_grad(leaf_of(accumulator), grad)
     return route(task, accumulator, 0, grad)
 
 
-cdef int keep_alive(GraphTask task, PyObject *node) except -1:
-    """The queue borrows its nodes; the graph does not hold this one."""
-    if task.alive is None:
-        task.alive = []
-    task.alive.append(<object>node)
+cdef int send_undefined(GraphTask task, Node node, int edge) except -1:
+    """Nothing comes along an edge: what it leads to has one gradient less to wait for, and runs all the same."""
+    cdef PyObject *target = node.edges[edge].node
+    if node.edges[edge].input_nr == LEAF_EDGE:
+        if not (<TensorBase>target).flags & HAS_HOOKS and accumulator_of(<TensorBase>target) == NULL:
+            return 0
+        target = lasting_accumulator(task, <TensorBase>target)
+    if not (<Node>target).flags & NODE_LEAF:
+        return enqueue(task, target)
+    return arrive(task, node, edge, target) if is_observed(target) else 0
+
+
+cdef int arrive(GraphTask task, Node node, int edge, PyObject *accumulator) except -1:
+    """Something has come along an edge to an observed leaf. See discovery.pyx, Note [When a leaf is ready]."""
+    enqueue(task, accumulator)
+    if not task.counted:
+        count_waiting(task, node, edge)
+    if is_last_edge(task, accumulator):
+        task.ready.append(<object>accumulator)
     return 0
 
 
-cdef int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObject *grad) except -1:
-    """Hand `grad`, an owned reference, to `target`: into its buffer, or at once into an unobserved leaf."""
-    if (<Node>target).flags & NODE_LEAF and not task.pruned and not is_observed(target):
-        return accumulate_grad(leaf_of(target), grad)
-    add_to_buffer(task, target, input_nr, grad)
-    if not state_of(task, target) & QUEUED:
-        mark(task, target, QUEUED)
-        push(task, target)
-    return 0
-
-
-cdef bint is_observed(PyObject *accumulator) noexcept:
-    """Does somebody see the sum of a leaf's gradients before it is stored?"""
-    cdef PyObject *leaf = (<Node>accumulator).saved[0].value
-    return (<TensorBase>leaf).flags & HAS_HOOKS or (<Node>accumulator).meta is not None
-
-
-# ---- pruned runs
-
-cdef bint on_path(GraphTask task, PyObject *node, PyObject **grads) except -1:
-    """Keep captured gradients; is there anything left to do for the node?"""
-    cdef uint32_t state = state_of(task, node)
-    if state & CAPTURE:
-        for input_nr, position in task.captures[<size_t>node]:
-            if grads[<int>input_nr] != NULL:
-                task.results[position] = <object>grads[<int>input_nr]
-    return state & EXECUTE
-
-
-cdef int request(GraphTask task, list inputs, bint accumulate) except -1:
-    """Note where the gradients of `inputs` arrive. With `accumulate`, leaves run instead of being captured."""
-    cdef TensorBase t
-    cdef PyObject *node
-    cdef int position
-    task.pruned = True
-    task.captures = {}
-    task.results = [None] * len(inputs)
-    for position in range(len(inputs)):
-        t = inputs[position]
-        node = gradient_target(t)
-        if accumulate and (<Node>node).flags & NODE_LEAF:
-            mark(task, node, EXECUTE)
-        else:
-            task.captures.setdefault(<size_t>node, []).append((t.output_nr, position))
-            mark(task, node, CAPTURE)
-        keep_alive(task, node)
-        Py_DECREF_pointer(node)
-    return 0
-
-
-cdef int discover(GraphTask task, list roots) except -1:
-    """Mark every node on a path from a root to a requested input."""
-    cdef list found = []
-    cdef TensorBase root
-    cdef PyObject *node
-    for root in roots:
-        visit(task, entry_of(task, root), found)
-    found.sort()        # by sequence number: what edges lead to comes first
-    for _, address in found:
-        node = <PyObject *><size_t>address
-        if leads_to_request(task, <Node>node):
-            mark(task, node, EXECUTE)
-    return 0
-
-
-cdef int visit(GraphTask task, PyObject *root, list found) except -1:
-    """Collect ``(sequence number, address)`` of all nodes below `root`, without recursion."""
-    cdef list waiting = [<size_t>root]
-    cdef PyObject *node
-    cdef PyObject *target
-    cdef int i
-    if state_of(task, root) & VISITED:
-        return 0
-    mark(task, root, VISITED)
-    while waiting:
-        node = <PyObject *><size_t>waiting.pop()
-        found.append(((<Node>node).sequence_nr, <size_t>node))
-        for i in range((<Node>node).n_edges):
-            target = target_of(&(<Node>node).edges[i])
-            if target != NULL and not state_of(task, target) & VISITED:
-                mark(task, target, VISITED)
-                waiting.append(<size_t>target)
-    return 0
-
-
-cdef bint leads_to_request(GraphTask task, Node node) except -1:
+cdef int fit_all(GraphTask task, Node node, PyObject **results) except -1:
+    """Give the results of a node the form in which they are sent on, for its hooks to see."""
+    cdef Edge *edge
+    cdef PyObject *grad
     cdef int i
     for i in range(node.n_edges):
-        if is_requested(task, &node.edges[i]):
-            return True
-    return False
+        edge = &node.edges[i]
+        grad = results[i]
+        if edge.node == NULL or grad == NULL:
+            continue
+        results[i] = NULL
+        if edge.input_nr != LEAF_EDGE:
+            results[i] = made_to_fit(node, i, metadata_of(edge.node, edge.input_nr), grad)
+        else:
+            results[i] = made_to_fit_leaf(node, i, <TensorBase>edge.node, grad)
+    return 0
 
 
 # ---- the door for gradsmith.autograd
@@ -571,7 +451,6 @@ cdef bint leads_to_request(GraphTask task, Node node) except -1:
 cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
     """``root.backward()`` of a real tensor with one element; False, and nothing done, for any other."""
     cdef PyObject *ones
-    cdef GraphTask task
     if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root):
         return False
     if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<cnp.ndarray>root.array)):
@@ -582,35 +461,34 @@ cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
         cnp.PyArray_DIMS(<cnp.ndarray>root.array),
         1,
     )
-    task = begin(keep_graph)
-    try:
-        run(task, [root], [wrap_owned(ones)], False)
-    finally:
-        end(task)
+    run_all([root], [wrap_owned(ones)], keep_graph, False)
     return True
 
 
 set_backward_of_scalar(backward_of_scalar)
 
 
-# What follows takes checked arguments.
+cdef int run_all(list roots, list grads, bint keep_graph, bint create_graph) except -1:
+    cdef GraphTask task = begin(roots, keep_graph)
+    try:
+        task.watched = anomaly_enabled()
+        run(task, grads, create_graph)
+    finally:
+        end(task)
+    return 0
+
+
+# What follows takes checked arguments. A root or an input is a tensor, or a pair of a node and the number of one of the
+# gradients that come in there.
 
 def run_backward(list roots, list grads, bint keep_graph, bint create_graph):
     """Accumulate into every leaf below `roots`."""
-    cdef GraphTask task = begin(keep_graph)
-    try:
-        run(task, roots, grads, create_graph)
-    finally:
-        end(task)
+    run_all(roots, grads, keep_graph, create_graph)
 
 
 def run_backward_to(list roots, list grads, bint keep_graph, bint create_graph, list inputs):
-    """Accumulate into the `.grad` of `inputs` only."""
-    cdef TensorBase t
-    cdef list results = run_pruned(roots, grads, keep_graph, create_graph, inputs, True, True)
-    for t, grad in zip(inputs, results):
-        if grad is not None:
-            store(t, grad, create_graph)
+    """Run the nodes of `inputs` and what leads to them, and nothing else."""
+    run_pruned(roots, grads, keep_graph, create_graph, inputs, True, True)
 
 
 def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list inputs, bint allow_unused=True):
@@ -621,13 +499,13 @@ def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list in
 cdef list run_pruned(
     list roots, list grads, bint keep_graph, bint create_graph, list inputs, bint accumulate, bint allow_unused
 ):
-    cdef GraphTask task = begin(keep_graph)
+    cdef GraphTask task = begin(roots, keep_graph)
     try:
-        request(task, inputs, accumulate)
-        discover(task, roots)
+        task.watched = anomaly_enabled()
+        prune(task, inputs, accumulate)
         if not allow_unused:
             check_reached(task, inputs)
-        run(task, roots, grads, create_graph)
+        run(task, grads, create_graph)
     finally:
         end(task)
     return task.results
@@ -641,19 +519,31 @@ cdef int check_reached(GraphTask task, list inputs) except -1:
     return 0
 
 
+def expected_gradient(edge):
+    """Shape and dtype of the gradient that comes in at a gradient edge, None where nothing is expected of it.
+
+    Raises
+    ------
+    TypeError, IndexError
+        There is no such edge.
+    """
+    cdef InputMetadata *metadata
+    node, number = edge[0], edge[1]
+    if not isinstance(node, Node):
+        raise TypeError(f"the node of a gradient edge must be a Node, got {type(node).__name__}")
+    if not 0 <= number < (<Node>node).n_outputs:
+        raise IndexError(f"{node.name()} has {(<Node>node).n_outputs} incoming gradients, and none with number {number}")
+    metadata = metadata_of(<PyObject *>node, number)
+    if metadata.type_number == -1:
+        return None, None
+    return metadata_shape_tuple(metadata), metadata_dtype(metadata)
+
+
 def unused_input(inputs, index):
     """The error for an input that no root depends on."""
+    found = inputs[index]
+    what = f"of shape {list(found.shape)}" if isinstance(found, TensorBase) else f"the gradient edge of {found[0].name()}"
     return RuntimeError(
-        f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{index}], of "
-        f"shape {list(inputs[index].shape)}. Set allow_unused=True if this is the desired behavior."
+        f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{index}], {what}. "
+        "Set allow_unused=True if this is the desired behavior."
     )
-
-
-cdef int store(TensorBase t, object grad, bint create_graph) except -1:
-    cdef bint previous = swap_grad_mode(create_graph)
-    try:
-        Py_INCREF(grad)
-        accumulate_grad(t, <PyObject *>grad)
-    finally:
-        swap_grad_mode(previous)
-    return 0

@@ -12,7 +12,16 @@ from the node, or an output, which is borrowed. Any other may: an intermediate c
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.node cimport Node, SAVED_FREED, drop_saved, give, gradient, gradient_or_zeros, track
+from gradsmith.runtime.node cimport (
+    NODE_CUSTOM,
+    Node,
+    SAVED_FREED,
+    drop_saved,
+    give,
+    gradient,
+    gradient_or_zeros,
+    track,
+)
 from gradsmith.runtime.saved_variable cimport unpack
 from gradsmith.runtime.tensor cimport TensorBase
 from gradsmith.runtime.variable cimport collect_edge, requires_grad
@@ -101,6 +110,7 @@ cdef class FunctionNode(Node):
         if count > 0xFFFF:
             raise RuntimeError(f"{self.name()}: a custom Function takes at most 65535 tensors, got {count}")
         self.init(count, 0, 0)
+        self.flags |= NODE_CUSTOM
         for i in range(self.n_inputs):
             if self.inputs[i] & IS_TENSOR:
                 collect_edge(self, edge, <TensorBase>inputs[i])

@@ -1,10 +1,11 @@
 """Compiled loops of pointwise formulas, run on the arrays of a node or of a forward."""
 from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport FusedKernel, fused
 from gradsmith.runtime.input_buffer cimport is_owned
-from gradsmith.runtime.node cimport Node, value_of
+from gradsmith.runtime.node cimport Node, value_of, wants
 from gradsmith.runtime.saved_variable cimport saved_array
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
@@ -30,14 +31,15 @@ cdef enum:
 
 
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
+    cdef uint32_t wanted = node.wanted
     cdef int edge, last = -1
     if ops_wanted():
         return False
     for edge in range(node.n_edges):
-        if node.wants(edge):
+        if wants(wanted, edge):
             last = edge
     for edge in range(last + 1):
-        if node.wants(edge) and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], edge == last):
+        if wants(wanted, edge) and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], edge == last):
             drop_all(grad_inputs, edge)
             return False
     return True

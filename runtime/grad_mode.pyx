@@ -9,6 +9,7 @@ import functools
 import types
 
 from gradsmith.runtime.decorators import decorate
+from gradsmith.runtime.threads import register_switch
 
 cdef extern from *:
     """
@@ -66,6 +67,9 @@ def is_inference_mode_enabled():
 def is_grad_enabled():
     """True when operations on tensors are recorded in this thread, unless it is in inference mode."""
     return gs_asked_grad_mode != 0
+
+
+register_switch(is_grad_enabled, swap_grad_mode)
 
 
 cdef class GradMode:

@@ -1,15 +1,28 @@
 """Calling the hooks of tensors and nodes, and checking what they return.
 
 The order on one path: hooks of the tensor, its retained gradient, prehooks of the node, the node, its hooks; at a leaf
-hooks of the tensor, prehooks, accumulation, hooks of the accumulator, post-accumulate hooks.
+hooks of the tensor, prehooks, accumulation, post-accumulate hooks, hooks of the accumulator. Hooks that a hook adds or
+takes away count from the next time on.
 """
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 from gradsmith.runtime.accumulate_grad cimport leaf_of
 from gradsmith.runtime.input_buffer cimport add_tensors
-from gradsmith.runtime.node cimport NODE_LEAF, Node, NodeMeta
+from gradsmith.runtime.input_metadata cimport fits
+from gradsmith.runtime.node cimport (
+    InputMetadata,
+    NODE_LEAF,
+    Node,
+    NodeMeta,
+    metadata_dtype,
+    metadata_of,
+    metadata_shape_tuple,
+)
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta, meta_of, wrap
+
+from gradsmith.runtime import upcalls
+from gradsmith.runtime.hooks import GradientCounter
 
 cdef extern from "Python.h":
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
@@ -24,8 +37,7 @@ cdef int run_tensor_hooks(Node node, PyObject **grads) except -1:
         return 0
     meta = <NodeMeta>node.meta
     for output_nr, table in meta.tensor_hooks:
-        if grads[<int>output_nr] != NULL:
-            run_hooks(table, &grads[<int>output_nr])
+        run_hooks(table, &grads[<int>output_nr])
     for output_nr, reference in meta.retained:
         tensor = reference()
         if tensor is not None and grads[<int>output_nr] != NULL:
@@ -34,7 +46,7 @@ cdef int run_tensor_hooks(Node node, PyObject **grads) except -1:
 
 
 cdef int run_leaf_hooks(TensorBase leaf, PyObject **grads) except -1:
-    if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).hooks and grads[0] != NULL:
+    if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).hooks:
         run_hooks((<TensorMeta>leaf.meta).hooks, &grads[0])
     return 0
 
@@ -42,6 +54,8 @@ cdef int run_leaf_hooks(TensorBase leaf, PyObject **grads) except -1:
 cdef int run_hooks(object table, PyObject **slot) except -1:
     """Call every hook with the gradient; what one returns is what the next one sees."""
     cdef TensorBase before, after
+    if slot[0] == NULL:
+        return report_undefined(table)
     for hook in list(table.values()):
         before = <TensorBase>slot[0]
         result = hook(before)
@@ -55,8 +69,16 @@ cdef int run_hooks(object table, PyObject **slot) except -1:
     return 0
 
 
+cdef int report_undefined(object table) except -1:
+    """A gradient has turned out undefined: a matter of those who count gradients, not of other hooks."""
+    for hook in list(table.values()):
+        if isinstance(hook, GradientCounter):
+            hook(None)
+    return 0
+
+
 cdef int check_hook_result(object hook, TensorBase before, object result) except -1:
-    name = getattr(hook, "__name__", type(hook).__name__)
+    name = name_of(hook)
     if not isinstance(result, TensorBase):
         raise TypeError(f"hook '{name}' returned {type(result).__name__} (expected Tensor or None)")
     if result.shape != before.shape:
@@ -71,7 +93,7 @@ cdef int check_hook_result(object hook, TensorBase before, object result) except
 cdef int retain(TensorBase t, TensorBase grad) except -1:
     meta = meta_of(t)
     if meta.grad is None:
-        meta.grad = grad if ops_wanted() else wrap((<object>grad.array).copy())
+        meta.grad = upcalls.clone(grad) if ops_wanted() else wrap((<object>grad.array).copy())
     else:
         meta.grad = add_tensors(meta.grad, grad)
     return 0
@@ -80,7 +102,60 @@ cdef int retain(TensorBase t, TensorBase grad) except -1:
 cdef int run_post_accumulate_hooks(TensorBase leaf) except -1:
     if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).post_accumulate_hooks:
         for hook in list((<TensorMeta>leaf.meta).post_accumulate_hooks.values()):
-            hook(leaf)
+            result = hook(leaf)
+            if result is not None:
+                raise TypeError(
+                    f"post-accumulate hook '{name_of(hook)}' returned {type(result).__name__}, expected None: it changes "
+                    "the gradient by changing .grad of the tensor that it gets"
+                )
+    return 0
+
+
+# ---- hooks of nodes
+
+cdef int run_pre_hooks(Node node, PyObject **grads) except -1:
+    for hook in list((<NodeMeta>node.meta).pre_hooks.values()):
+        result = hook(as_tuple(grads, node.n_outputs))
+        if result is not None:
+            replace_all(node, hook, result, grads, node.n_outputs)
+            for i in range(node.n_outputs):
+                check_incoming(node, hook, i, grads[<int>i])
+    return 0
+
+
+cdef int check_incoming(Node node, object hook, int index, PyObject *grad) except -1:
+    """A node computes without looking at what it gets: that it fits was seen to before the hook replaced it."""
+    cdef InputMetadata *expected = metadata_of(<PyObject *>node, index)
+    if grad == NULL or fits(expected, grad):
+        return 0
+    shape, dtype = metadata_shape_tuple(expected), metadata_dtype(expected)
+    found = <TensorBase>grad
+    if found.shape != shape:
+        raise RuntimeError(
+            f"hook '{name_of(hook)}' has changed the size of value: got {list(found.shape)} at index {index}, "
+            f"{node.name()} expects {list(shape)}"
+        )
+    if dtype is not None:
+        raise RuntimeError(
+            f"hook '{name_of(hook)}' has changed the type of value: got {found.dtype} at index {index}, "
+            f"{node.name()} expects {dtype}"
+        )
+    return 0
+
+
+cdef int run_post_hooks(Node node, object incoming, PyObject **results) except -1:
+    cdef tuple before
+    if incoming is None:        # the node had no hook yet when it began to run
+        incoming = (None,) * node.n_outputs
+    for hook in list((<NodeMeta>node.meta).post_hooks.values()):
+        before = as_tuple(results, node.n_edges)
+        result = hook(before, incoming)
+        if result is None:
+            continue
+        replace_all(node, hook, result, results, node.n_edges)
+        for old, new in zip(before, as_tuple(results, node.n_edges)):
+            if old is not None and new is not None:
+                check_hook_result(hook, old, new)
     return 0
 
 
@@ -88,17 +163,26 @@ cdef tuple as_tuple(PyObject **slots, int count):
     return tuple([None if slots[i] == NULL else <object>slots[i] for i in range(count)])
 
 
-cdef int replace_all(str what, Node node, object values, PyObject **slots, int count) except -1:
+cdef int replace_all(Node node, object hook, object values, PyObject **slots, int count) except -1:
     """Store what a node hook returned."""
     cdef int i
-    if isinstance(values, TensorBase):
-        values = (values,)
+    if not isinstance(values, tuple):
+        raise TypeError(
+            f"expected tuple, but hook '{name_of(hook)}' of {node.name()} returned '{type(values).__name__}'; return "
+            "None, or a tuple with one gradient (or None) for each that it got"
+        )
     if len(values) != count:
-        raise RuntimeError(f"{what} of {node.name()} returned {len(values)} gradients, expected {count}")
+        raise RuntimeError(
+            f"hook '{name_of(hook)}' of {node.name()} has returned an incorrect number of values (got {len(values)}, "
+            f"but expected {count})"
+        )
     for i in range(count):
         value = values[i]
         if value is not None and not isinstance(value, TensorBase):
-            raise TypeError(f"{what} of {node.name()} returned {type(value).__name__} at index {i}, expected Tensor or None")
+            raise TypeError(
+                f"hook '{name_of(hook)}' of {node.name()} returned {type(value).__name__} at index {i}, expected Tensor "
+                "or None"
+            )
     for i in range(count):
         value = values[i]
         Py_XDECREF_pointer(slots[i])
@@ -109,20 +193,5 @@ cdef int replace_all(str what, Node node, object values, PyObject **slots, int c
     return 0
 
 
-cdef int run_pre_hooks(Node node, PyObject **grads) except -1:
-    for hook in list((<NodeMeta>node.meta).pre_hooks.values()):
-        result = hook(as_tuple(grads, node.n_outputs))
-        if result is not None:
-            replace_all("prehook", node, result, grads, node.n_outputs)
-    return 0
-
-
-cdef int apply_with_post_hooks(Node node, PyObject **grads, PyObject **results) except -1:
-    # The hooks see the incoming gradients, so that `apply` must not overwrite them: hold them meanwhile.
-    incoming = as_tuple(grads, node.n_outputs)
-    node.apply(grads, results)
-    for hook in list((<NodeMeta>node.meta).post_hooks.values()):
-        result = hook(as_tuple(results, node.n_edges), incoming)
-        if result is not None:
-            replace_all("hook", node, result, results, node.n_edges)
-    return 0
+cdef object name_of(object hook):
+    return getattr(hook, "__name__", type(hook).__name__)

@@ -1,4 +1,4 @@
-"""Handles of registered hooks."""
+"""Registered hooks: tables of them, and handles that take them away again."""
 
 from __future__ import annotations
 
@@ -47,3 +47,10 @@ def add_hook(table: _Table, hook: object) -> RemovableHandle:
     handle = RemovableHandle(table)
     table[handle.id] = hook
     return handle
+
+
+class GradientCounter:
+    """Base of hooks of tensors that are called, with None, for a gradient that turns out undefined, too."""
+
+    def __call__(self, grad: object) -> None:
+        raise NotImplementedError

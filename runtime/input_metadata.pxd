@@ -2,7 +2,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.node cimport InputMetadata, Node, metadata_shape
+from gradsmith.runtime.node cimport ANY_DTYPE, InputMetadata, Node, metadata_shape
 from gradsmith.runtime.tensor cimport TensorBase
 
 
@@ -19,7 +19,7 @@ cdef inline bint fits(InputMetadata *metadata, PyObject *grad) noexcept:
     """Same dtype and shape as the value it is the gradient of."""
     cdef PyObject *array = (<TensorBase>grad).array
     if metadata.type_number < 0:
-        return True
+        return metadata.type_number != ANY_DTYPE
     if cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
         return False
     if cnp.PyArray_NDIM(<cnp.ndarray>array) != metadata.ndim:

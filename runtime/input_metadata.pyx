@@ -8,7 +8,14 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport sum_to
-from gradsmith.runtime.node cimport InputMetadata, Node, metadata_dtype, metadata_shape, metadata_shape_tuple
+from gradsmith.runtime.node cimport (
+    InputMetadata,
+    NODE_CUSTOM,
+    Node,
+    metadata_dtype,
+    metadata_shape,
+    metadata_shape_tuple,
+)
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap, wrap_owned
 
@@ -27,7 +34,7 @@ cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObjec
         Py_INCREF(value)
         return <PyObject *>value
     value = match_shape(node, edge, metadata, value)
-    value = match_dtype(metadata, value)
+    value = match_dtype(node, edge, metadata, value)
     Py_INCREF(value)
     return <PyObject *>value
 
@@ -67,14 +74,19 @@ cdef bint is_expandable(tuple shape, tuple expanded):
     return all([n in (1, m) for n, m in zip(reversed(shape), reversed(expanded))])
 
 
-cdef TensorBase match_dtype(InputMetadata *metadata, TensorBase value):
+cdef TensorBase match_dtype(Node node, int edge, InputMetadata *metadata, TensorBase value):
     """A real input takes the real part of a complex gradient: that is its gradient in conjugate Wirtinger calculus."""
     cdef object dtype = metadata_dtype(metadata)
-    if value.dtype == dtype:
+    cdef bint drops_imaginary
+    if dtype is None or value.dtype == dtype:
         return value
+    drops_imaginary = value.dtype.kind == "c" and dtype.kind != "c"
+    if drops_imaginary and node.flags & NODE_CUSTOM:
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {edge} - got {value.dtype} but expected a "
+            f"real gradient, of dtype {dtype}; return its real part"
+        )
     if ops_wanted():
-        if value.dtype.kind == "c" and dtype.kind != "c":
-            value = upcalls.real(value)
-        return upcalls.to(value, dtype)
+        return upcalls.to(upcalls.real(value) if drops_imaginary else value, dtype)
     array = <object>value.array
-    return wrap((array.real if array.dtype.kind == "c" and dtype.kind != "c" else array).astype(dtype))
+    return wrap((array.real if drops_imaginary else array).astype(dtype))

@@ -50,10 +50,11 @@ cdef struct SavedVariable:
 
 cdef enum:
     INLINE_DIMS = 3
+    ANY_DTYPE = -2
 
 # Shape and dtype that a gradient coming in at this place must have.
 cdef struct InputMetadata:
-    int16_t type_number         # NumPy type number, -1 while unset
+    int16_t type_number         # NumPy type number, -1 while unset, ANY_DTYPE where each will do
     int16_t ndim
     uint32_t non_differentiable
     npy_intp inline_shape[INLINE_DIMS]
@@ -71,6 +72,16 @@ cdef enum NodeFlag:
     NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
     NODE_RETAINED = 16          # set for a run that leaves what is saved for another one
     NODE_GUARDED = 32           # a write guard holds arrays for its saved slots; see write_guard.pyx
+    NODE_CUSTOM = 64            # runs code of the user's: takes undefined gradients too, and may return anything
+
+
+cdef inline bint wants(uint32_t wanted, int edge) noexcept:
+    """Is the edge among the `wanted` ones?
+
+    To be asked of a copy of `Node.wanted` made at the beginning of `apply`: as soon as other code runs, another run
+    may ask the same node for other gradients.
+    """
+    return edge > 31 or (wanted >> edge) & 1
 
 
 cdef class Node:
@@ -91,7 +102,7 @@ cdef class Node:
     # Scratch of one run of the engine, valid while `task` is that run's number.
     cdef uint64_t task
     cdef uint32_t state         # engine's marks
-    cdef uint32_t wanted        # bit i: gradient of edge i is asked for (edges past 31 always are)
+    cdef uint32_t wanted        # bit i: edge i's gradient is asked for (past 31 each is); see `wants`
     cdef PyObject *buffer       # summed incoming gradient of the only output; owned
 
     cdef Edge inline_edges[2]
@@ -109,7 +120,8 @@ cdef class Node:
     cpdef str name(self)
 
     cdef inline bint wants(self, int edge) noexcept:
-        return edge > 31 or (self.wanted >> edge) & 1
+        """For an `apply` that asks before it does anything else; others see the function `wants`."""
+        return wants(self.wanted, edge)
 
     cdef inline bint is_retained(self) noexcept:
         return self.flags & NODE_RETAINED != 0
@@ -129,7 +141,12 @@ ctypedef PyObject *(*accumulator_maker)(TensorBase) except NULL
 ctypedef void (*accumulator_forgetter)(PyObject *) noexcept
 cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgetter forgetter) noexcept
 
+# Anomaly mode, a layer above too, is told of every new node while it is on: otherwise the recorder is NULL.
+ctypedef int (*origin_recorder)(Node) except -1
+cdef void set_origin_recorder(origin_recorder recorder) noexcept
+
 cdef NodeMeta node_meta(Node node)                          # made on first use
+cdef object hook_table(Node node, int output_nr)            # hooks of one of its outputs, made on first use
 
 cdef void set_value(Node node, int slot, object value) noexcept
 cdef object value_of(Node node, int slot)
@@ -143,7 +160,7 @@ cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
         return metadata.inline_shape
     return metadata.long_shape
 cdef tuple metadata_shape_tuple(InputMetadata *metadata)
-cdef object metadata_dtype(InputMetadata *metadata)
+cdef object metadata_dtype(InputMetadata *metadata)         # None for ANY_DTYPE
 
 # Gradients come and go as borrowed slots of the engine; NULL is "undefined".
 cdef TensorBase gradient(PyObject **grads, int index)

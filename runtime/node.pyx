@@ -23,7 +23,7 @@ cimport numpy as cnp
 from gradsmith.runtime.array cimport release_array
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
-from gradsmith.runtime.tensor cimport TensorBase, uncount_save, version_owner, wrap
+from gradsmith.runtime.tensor cimport TensorBase, meta_of, uncount_save, version_owner, wrap
 
 from typing import NamedTuple
 
@@ -65,6 +65,7 @@ cdef extern from "Python.h":
 cdef extern from "runtime/untracked.h":
     void gs_allocate_untracked(PyTypeObject *, destructor) noexcept
 
+cdef origin_recorder record_origin = NULL
 cdef uint64_t next_sequence_nr = 1      # one counter for all threads: the order of the graph depends on it
 
 # Nodes whose last reference was dropped while another release was running.
@@ -148,6 +149,8 @@ cdef class Node:
         self.n_values = n_values
         self.sequence_nr = next_sequence_nr
         next_sequence_nr += 1
+        if record_origin != NULL:
+            record_origin(self)
         return 0
 
     cdef void come_after(self, Node other) noexcept:
@@ -253,9 +256,6 @@ cdef class Node:
             )
         self.sequence_nr = number
 
-    def _register_hook_dict(self, tensor):
-        """Attach the hooks of `tensor`, the node's output, to the node. They are attached already."""
-
     def register_hook(self, hook):
         """Call ``hook(grad_inputs, grad_outputs)`` after the node has run; what it returns replaces `grad_inputs`."""
         from gradsmith.runtime.hooks import add_hook
@@ -269,6 +269,16 @@ cdef class Node:
 
         track(self)
         return add_hook(node_meta(self).pre_hooks, hook)
+
+    def _register_hook_dict(self, TensorBase tensor not None):
+        """Let the hooks of `tensor`, present and future ones, see the gradient that comes in at its output number."""
+        cdef list tables = node_meta(self).tensor_hooks
+        cdef object table = hooks_of_tensor(tensor)
+        if tensor.output_nr >= self.n_outputs:
+            raise IndexError(f"{self.name()} has {self.n_outputs} outputs, and none with number {tensor.output_nr}")
+        track(self)
+        if not any([known is table for _, known in tables]):
+            tables.append((tensor.output_nr, table))
 
 
 class GradientMetadata(NamedTuple):
@@ -321,10 +331,37 @@ cdef int show_accumulator(Edge *edge) except -1:
     return 0
 
 
+cdef void set_origin_recorder(origin_recorder recorder) noexcept:
+    global record_origin
+    record_origin = recorder
+
+
 cdef NodeMeta node_meta(Node node):
     if node.meta is None:
         node.meta = NodeMeta()
     return <NodeMeta>node.meta
+
+
+cdef object hook_table(Node node, int output_nr):
+    from gradsmith.runtime.hooks import new_table
+
+    for number, table in node_meta(node).tensor_hooks:
+        if number == output_nr:
+            return table
+    table = new_table()
+    node_meta(node).tensor_hooks.append((output_nr, table))
+    return table
+
+
+cdef object hooks_of_tensor(TensorBase t):
+    """The table that a tensor's `register_hook` adds to."""
+    from gradsmith.runtime.hooks import new_table
+
+    if t.grad_fn != NULL:
+        return hook_table(<Node>t.grad_fn, t.output_nr)
+    if meta_of(t).hooks is None:
+        meta_of(t).hooks = new_table()
+    return meta_of(t).hooks
 
 
 # ---- the end of a node
@@ -454,7 +491,7 @@ cdef tuple metadata_shape_tuple(InputMetadata *metadata):
 
 
 cdef object metadata_dtype(InputMetadata *metadata):
-    return <object>cnp.PyArray_DescrFromType(metadata.type_number)
+    return None if metadata.type_number == ANY_DTYPE else <object>cnp.PyArray_DescrFromType(metadata.type_number)
 
 
 # ---- gradients in and out of `apply`

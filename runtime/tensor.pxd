@@ -13,6 +13,7 @@ cdef enum TensorFlag:
     VIEW_IN_FUNCTION = 128      # a view that a custom Function made: may not be written
     VIEW_INFERENCE = 256        # a view made in inference mode of a tensor that was not
     INFERENCE = 512             # made in inference mode: no history, no version, never saved
+    HAS_GRAD_DTYPE = 1024       # gradients of this leaf have another dtype than it has: meta.grad_dtype
     NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
     VIEW_RESTRICTIONS = VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION | VIEW_INFERENCE     # a view of a view inherits
     # The upper half counts, modulo 65536, the saved slots that hold the tensor or a view of it; see changes.py. Of a
@@ -33,6 +34,7 @@ cdef class TensorMeta:
     cdef TensorBase stands_for          # leaf whose gradient this unpacked copy of it collects, or None
     cdef list changes                   # of a saved tensor: where it was changed in place; see changes.py
     cdef list watchers                  # weak references to what must be called before the tensor is changed
+    cdef object grad_dtype              # None for any dtype; counts with HAS_GRAD_DTYPE only
 
 
 cdef class TensorBase:

@@ -6,17 +6,20 @@ new history: a `CopySlices` node, which sends the gradient of the untouched elem
 of the overwritten ones through the operation that wrote. The view itself, and every other view of the base, has a
 stale grad_fn from then on; `current_grad_fn` renews it from the geometry of the two arrays, when it is asked for.
 """
+from cpython.mem cimport PyMem_Free
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
-from gradsmith.runtime.accumulate_grad cimport make_accumulator
+from gradsmith.runtime.accumulate_grad cimport leaf_metadata, make_accumulator
 from gradsmith.runtime.copy_slices cimport make_view_node
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
 from gradsmith.runtime.node cimport (
+    InputMetadata,
     LEAF_EDGE,
     NODE_TRACKED,
     Node,
+    hook_table,
     metadata_of,
     node_meta,
     release_reference,
@@ -26,6 +29,7 @@ from gradsmith.runtime.node cimport (
 )
 from gradsmith.runtime.saved_variable cimport settle_output
 from gradsmith.runtime.tensor cimport (
+    HAS_GRAD_DTYPE,
     HAS_HOOKS,
     INFERENCE,
     IS_VIEW,
@@ -44,6 +48,8 @@ from gradsmith.runtime.tensor cimport (
 )
 
 import weakref
+
+import numpy as np
 
 from gradsmith.runtime import upcalls
 from gradsmith.runtime.geometry import geometry_of, is_inside
@@ -387,6 +393,25 @@ cdef class Variable(TensorBase):
         self.grad = None
 
     @property
+    def grad_dtype(self):
+        """The dtype that gradients of this leaf are converted to: at first its own. None leaves them as they come.
+
+        Raises
+        ------
+        RuntimeError
+            When the tensor is not a leaf, or, on assignment, when it has a gradient of another dtype already.
+        """
+        if current_grad_fn(self) != NULL:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return expected_grad_dtype(self)
+
+    @grad_dtype.setter
+    def grad_dtype(self, value):
+        if current_grad_fn(self) != NULL:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        set_grad_dtype(self, value)
+
+    @property
     def data(self):
         """The same memory without the history; writes through it are not counted."""
         cdef TensorBase result = wrap(<object>self.array)
@@ -402,8 +427,7 @@ cdef class Variable(TensorBase):
                 f"data set to a tensor that requires gradients must be floating point or complex dtype, got {value.dtype}"
             )
         replace_array(self, <object>(<TensorBase>value).array)
-        if self.meta is not None and (<TensorMeta>self.meta).accumulator != NULL:
-            set_metadata(metadata_of((<TensorMeta>self.meta).accumulator, 0), self.array)
+        renew_accumulator(self)
 
     @property
     def retains_grad(self):
@@ -513,7 +537,7 @@ cdef class Variable(TensorBase):
         """
         cdef bint is_plain = gradient is None and inputs is None and not create_graph
         if not (is_plain and backward_of_scalar(self, retain_graph is not None and retain_graph)):
-            upcalls.backward(self, gradient, retain_graph, create_graph, inputs)
+            upcalls.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def _view_func(self, new_base):
         """The part of `new_base` that this view is of its own base; None when this is not a view.
@@ -550,18 +574,6 @@ def gradient_node(TensorBase t not None):
     return accumulator
 
 
-cdef object hook_table(Node node, int output_nr):
-    """Hooks of one output of `node`, made on first use."""
-    from gradsmith.runtime.hooks import new_table
-
-    for number, table in node_meta(node).tensor_hooks:
-        if number == output_nr:
-            return table
-    table = new_table()
-    node_meta(node).tensor_hooks.append((output_nr, table))
-    return table
-
-
 cdef int observe_leaf(TensorBase leaf) except -1:
     """From now on somebody sees the leaf's gradient: it must be summed before it is handled."""
     leaf.flags |= HAS_HOOKS
@@ -575,12 +587,47 @@ cdef int check_grad_assignment(TensorBase t, object value) except -1:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    if value.dtype != t.dtype:
-        raise RuntimeError(f"assigned grad has data type {value.dtype} but the tensor has {t.dtype}; they must agree")
     if value.shape != t.shape:
         raise RuntimeError(
-            f"assigned grad has data of a different size: got {list(value.shape)}, the tensor has {list(t.shape)}"
+            f"attempting to assign a gradient of size {list(value.shape)} to a tensor of size {list(t.shape)}. Please "
+            "ensure that the gradient and the tensor are the same size"
         )
+    dtype = expected_grad_dtype(t)
+    if dtype is not None and value.dtype != dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype {value.dtype} to a tensor with grad_dtype {dtype}. The gradient "
+            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+            "attribute to another dtype, or to None for any"
+        )
+    return 0
+
+
+cdef object expected_grad_dtype(TensorBase t):
+    return (<TensorMeta>t.meta).grad_dtype if t.flags & HAS_GRAD_DTYPE else t.dtype
+
+
+cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1:
+    cdef TensorMeta meta = meta_of(leaf)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        raise RuntimeError(f"grad_dtype must be a dtype or None, but got {type(dtype).__name__}")
+    if dtype is not None and meta.grad is not None and meta.grad.dtype != dtype:
+        raise RuntimeError(
+            f"Cannot set grad_dtype to {dtype} because there is already a gradient with dtype {meta.grad.dtype}. Please "
+            "clear the gradient (.grad = None) before changing grad_dtype"
+        )
+    meta.grad_dtype = dtype
+    leaf.flags |= HAS_GRAD_DTYPE
+    return renew_accumulator(leaf)
+
+
+cdef int renew_accumulator(TensorBase leaf) except -1:
+    """What the leaf's gradient must look like has changed."""
+    cdef InputMetadata *metadata
+    if leaf.meta is not None and (<TensorMeta>leaf.meta).accumulator != NULL:
+        metadata = metadata_of((<TensorMeta>leaf.meta).accumulator, 0)
+        PyMem_Free(metadata.long_shape)
+        metadata.long_shape = NULL
+        leaf_metadata(metadata, leaf)
     return 0
 
 

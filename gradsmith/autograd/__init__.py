@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradsmith.autograd import graph
+from gradsmith.autograd import engine, graph
+from gradsmith.autograd.anomaly_mode import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from gradsmith.autograd.function import Function
 from gradsmith.autograd.grad_mode import (
     _unsafe_preserve_version_counter,
     enable_grad,
+    enforce_grad_layout_policy,
     inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
-from gradsmith.runtime import engine, upcalls
-from gradsmith.runtime.creation import zeros_like
-from gradsmith.runtime.python_data import is_tensor
-from gradsmith.runtime.tensor import TensorBase, from_array
+from gradsmith.autograd.gradients import backward, grad
+from gradsmith.autograd.variable import Variable
 
 if TYPE_CHECKING:
     from gradsmith.autograd import forward_ad as forward_ad
@@ -31,9 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Function",
+    "Variable",
     "_unsafe_preserve_version_counter",
     "backward",
+    "detect_anomaly",
     "enable_grad",
+    "enforce_grad_layout_policy",
+    "engine",
     "forward_ad",
     "functional",
     "grad",
@@ -41,10 +44,14 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_multithreading_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 
@@ -53,253 +60,3 @@ def __getattr__(name: str) -> Any:
     if name in ("forward_ad", "functional"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    """Sum of gradients of `tensors` with respect to graph leaves, added to the leaves' ``.grad``.
-
-    Parameters
-    ----------
-    tensors : Tensor or sequence of Tensor
-        What to differentiate.
-    grad_tensors : Tensor, None or sequence of these, optional
-        The vector in the vector-Jacobian product, one entry of the same shape per tensor. None stands for ones where
-        the tensor has one real element, and for nothing where it does not require grad.
-    retain_graph : bool, optional
-        Keep the saved values for another backward. Default: `create_graph`.
-    create_graph : bool
-        Record the computation of the gradient itself, for higher derivatives.
-    inputs : Tensor or sequence of Tensor, optional
-        Accumulate into these only.
-
-    Raises
-    ------
-    RuntimeError
-        A tensor has no graph, is not a scalar and has no gradient given, or the graph's saved values were freed by an
-        earlier backward or changed in place since.
-    """
-    roots = _as_list(tensors, "tensors")
-    grads = _root_gradients(roots, _as_optional_list(grad_tensors, len(roots)), create_graph)
-    keep_graph = create_graph if retain_graph is None else bool(retain_graph)
-    if create_graph:
-        _warn_create_graph()
-    if inputs is None:
-        engine.run_backward(roots, grads, keep_graph, create_graph)
-        return
-    wanted = _as_list(inputs, "inputs")
-    if not wanted:
-        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
-    _check_inputs(wanted)
-    engine.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
-
-
-def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> tuple[Any, ...]:
-    """Sum of gradients of `outputs` with respect to `inputs`; no ``.grad`` is touched.
-
-    Parameters
-    ----------
-    outputs, inputs : Tensor or sequence of Tensor
-        What to differentiate, and with respect to what. Only nodes on a path between the two run.
-    grad_outputs : Tensor, None or sequence of these, optional
-        The vector in the vector-Jacobian product; see `backward`.
-    retain_graph, create_graph : bool, optional
-        See `backward`.
-    allow_unused : bool, optional
-        Give None for an input that no output depends on, instead of raising. Default: `materialize_grads`.
-    is_grads_batched : bool
-        The first dimension of every entry of `grad_outputs` counts vectors: one product is computed for each, and the
-        results are stacked along a first dimension.
-    materialize_grads : bool
-        Give zeros for such an input.
-
-    Returns
-    -------
-    tuple of Tensor
-        One gradient per input, of its shape and dtype.
-
-    Raises
-    ------
-    RuntimeError
-        An input does not require grad or is not used; see also `backward`.
-    ValueError
-        `materialize_grads` together with ``allow_unused=False``.
-    """
-    if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
-    allow_unused = materialize_grads if allow_unused is None else allow_unused
-    roots = _as_list(outputs, "outputs")
-    wanted = _as_list(inputs, "inputs")
-    if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
-    vectors = _as_optional_list(grad_outputs, len(roots))
-    keep_graph = create_graph if retain_graph is None else bool(retain_graph)
-
-    def product(vectors: list[Any], keep_graph: bool) -> list[Any]:
-        grads = _root_gradients(roots, vectors, create_graph)
-        _check_inputs(wanted)
-        return engine.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
-
-    results = _batched(product, roots, vectors, keep_graph) if is_grads_batched else product(vectors, keep_graph)
-    return tuple(_finish(results, wanted, allow_unused, materialize_grads, create_graph))
-
-
-def _finish(
-    results: list[Any], inputs: list[Any], allow_unused: bool, materialize: bool, create_graph: bool
-) -> list[Any]:
-    for index, result in enumerate(results):
-        if result is not None:
-            continue
-        if not allow_unused:
-            raise engine.unused_input(inputs, index)  # a path leads to it, but no gradient came along
-        if materialize:
-            zeros = from_array(np.zeros(inputs[index].shape, inputs[index].dtype))
-            results[index] = zeros.requires_grad_(create_graph)
-    return results
-
-
-# ---- several vectors at once
-
-
-def _batched(product: Any, roots: list[Any], vectors: list[Any], keep_graph: bool) -> list[Any]:
-    """One product after the other, the results stacked."""
-    count = _batch_size(roots, vectors)
-    rows = [product([vector[i] for vector in vectors], keep_graph or i < count - 1) for i in range(count)]
-    return [_stacked(column) for column in zip(*rows)]
-
-
-def _batch_size(roots: list[Any], vectors: list[Any]) -> int:
-    for index, (root, vector) in enumerate(zip(roots, vectors)):
-        if not is_tensor(vector) or vector.ndim == 0:
-            found = "a Tensor without dimensions" if is_tensor(vector) else type(vector).__name__
-            raise ValueError(
-                f"is_grads_batched=True takes a batch of vectors for each output, got {found} at index {index}"
-            )
-        if vector.shape[1:] != root.shape:
-            raise RuntimeError(
-                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
-                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
-                f"output, but a mismatch was detected: grad_output[{index}] has a shape of {list(vector.shape[1:])} "
-                f"and output[{index}] has a shape of {list(root.shape)}."
-            )
-    sizes: list[int] = [vector.shape[0] for vector in vectors]
-    if len(set(sizes)) > 1:
-        raise ValueError(f"Expected all grad_outputs to have the same batch size, their first dimension, got {sizes}")
-    if not sizes or sizes[0] == 0:
-        raise IndexError("is_grads_batched=True needs at least one vector in the batch")
-    return sizes[0]
-
-
-def _stacked(column: Sequence[Any]) -> Any:
-    from gradsmith.generated import stack
-
-    missing = [gradient for gradient in column if gradient is None]
-    if len(missing) == len(column):
-        return None
-    if missing:
-        zeros = zeros_like(next(gradient for gradient in column if gradient is not None).detach())
-        column = [zeros if gradient is None else gradient for gradient in column]
-    return stack(list(column))
-
-
-# ---- arguments
-
-
-def _as_list(tensors: Any, name: str) -> list[Any]:
-    if isinstance(tensors, TensorBase):
-        return [tensors]
-    if not isinstance(tensors, Sequence) and not hasattr(tensors, "__iter__"):
-        raise TypeError(f"{name} must be a Tensor or a sequence of Tensors, got {type(tensors).__name__}")
-    found = list(tensors)
-    for index, tensor in enumerate(found):
-        if not isinstance(tensor, TensorBase):
-            raise TypeError(f"{name}[{index}] must be a Tensor, got {type(tensor).__name__}")
-    return found
-
-
-def _as_optional_list(grads: Any, count: int) -> list[Any]:
-    if grads is None:
-        return [None] * count
-    if not isinstance(grads, (TensorBase, list, tuple)):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(grads).__name__}")
-    found = [grads] if isinstance(grads, TensorBase) else list(grads)
-    if len(found) != count:
-        raise RuntimeError(
-            f"got {count} tensors and {len(found)} gradients; one gradient (or None) per tensor is needed"
-        )
-    return found
-
-
-def _root_gradients(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
-    """A checked gradient per root; roots that take part in nothing are refused."""
-    checked = [_root_gradient(index, root, given) for index, (root, given) in enumerate(zip(roots, grads))]
-    for index, root in enumerate(roots):
-        if not root.requires_grad:
-            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
-    return checked
-
-
-def _root_gradient(index: int, root: Any, given: Any) -> Any:
-    if given is None:
-        return _implicit_gradient(index, root)
-    if not is_tensor(given):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__} at index {index}")
-    if given.shape != root.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{index}] has a shape of {list(given.shape)} and output[{index}] has a "
-            f"shape of {list(root.shape)}."
-        )
-    if (given.dtype.kind == "c") != (root.dtype.kind == "c"):
-        raise RuntimeError(
-            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {root.dtype}."
-        )
-    return given if given.dtype == root.dtype else given.to(root.dtype)
-
-
-def _implicit_gradient(index: int, root: Any) -> Any:
-    if root.requires_grad and root.numel() != 1:
-        raise RuntimeError(
-            f"grad can be implicitly created only for scalar outputs, but output {index} has shape {list(root.shape)}; "
-            "give its gradient, or sum() it first"
-        )
-    if root.requires_grad and root.dtype.kind == "c":
-        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-    return from_array(np.ones(root.shape, root.dtype))
-
-
-def _check_inputs(inputs: list[Any]) -> None:
-    for index, tensor in enumerate(inputs):
-        if not tensor.requires_grad:
-            raise RuntimeError(
-                f"One of the differentiated Tensors does not require grad: inputs[{index}], of shape "
-                f"{list(tensor.shape)}. Set requires_grad=True on it before the computation."
-            )
-
-
-def _warn_create_graph() -> None:
-    import warnings
-
-    warnings.warn(
-        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
-        "which can cause a memory leak. Use autograd.grad instead, or reset the .grad fields to None after use.",
-        UserWarning,
-        stacklevel=4,
-    )
-
-
-upcalls.fill(backward=backward, grad=grad)

@@ -1,4 +1,4 @@
-"""Context managers and decorators that switch recording on and off in the calling thread."""
+"""Context managers and decorators that switch recording, and other things of the calling thread, on and off."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from gradsmith.runtime import inplace
+from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced, put_grad_layout_enforced
 from gradsmith.runtime.grad_mode import (
     enable_grad,
     inference_mode,
@@ -15,14 +16,18 @@ from gradsmith.runtime.grad_mode import (
     set_grad_enabled,
 )
 from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.threads import ThreadSwitch, is_multithreading_enabled, set_multithreading_enabled
 
 __all__ = [
     "enable_grad",
+    "enforce_grad_layout_policy",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_multithreading_enabled",
     "no_grad",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 
@@ -44,3 +49,20 @@ class _unsafe_preserve_version_counter:
         for tensor, version in zip(self.tensors, self.versions):
             if version is not None:
                 inplace.set_version(tensor, version)
+
+
+class enforce_grad_layout_policy(ThreadSwitch):
+    """Let gradients be laid out in memory as their leaf is, or as they come.
+
+    The gradient of a leaf that is stored without gaps has its strides. Where the first gradient that arrives has other
+    ones, that costs a copy, which is saved when the policy is off. Copies that are made for other reasons always follow
+    the policy.
+
+    Parameters
+    ----------
+    mode : bool
+        True, which is what holds at first, makes gradients follow their leaf.
+    """
+
+    _get = staticmethod(is_grad_layout_enforced)
+    _put = staticmethod(put_grad_layout_enforced)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gradsmith.autograd.multi_grad_hook import register_multi_grad_hook
 from gradsmith.autograd.saved_listing import SavedEntry, SavedListing, list_saved
 from gradsmith.autograd.saved_tensors import (
     allow_mutation_on_saved_tensors,
@@ -40,6 +41,7 @@ __all__ = [
     "get_gradient_edge",
     "increment_version",
     "list_saved",
+    "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
     "write_guard",

@@ -4,6 +4,7 @@ cdef class GatedBackward0(Node):
     """Backward of ``gated(Tensor self, Tensor other) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         if apply_fused(self, GATED_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
@@ -11,9 +12,9 @@ cdef class GatedBackward0(Node):
         self_ = unpack(self, 0)
         other = unpack(self, 1)
         exp_part = op_exp(op_mul_tensor(self_, other))
-        if self.wants(0):    # self (derived): grad * conj(exp(self * other) * (1 + other * self))
+        if wants(wanted, 0):    # self (derived): grad * conj(exp(self * other) * (1 + other * self))
             give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(exp_part, op_add_scalar(op_mul_tensor(other, self_), 1, 1)))))
-        if self.wants(1):    # other (derived): grad * conj(self * self * exp(self * other))
+        if wants(wanted, 1):    # other (derived): grad * conj(self * self * exp(self * other))
             give(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_tensor(op_mul_tensor(self_, self_), exp_part))))
         return 0
 

@@ -4,12 +4,13 @@ cdef class BlendBackward0(Node):
     """Backward of ``blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, weight
-        if self.wants(0) or self.wants(1):    # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
+        if wants(wanted, 0) or wants(wanted, 1):    # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
             self_ = unpack(self, 0)
             weight = unpack(self, 1)
-            parts = (op_mul_tensor(grad, weight) if self.wants(0) else None, op_mul_tensor(grad, self_) if self.wants(1) else None)
+            parts = (op_mul_tensor(grad, weight) if wants(wanted, 0) else None, op_mul_tensor(grad, self_) if wants(wanted, 1) else None)
             give(grad_inputs, 0, parts[0])
             give(grad_inputs, 1, parts[1])
         return 0

@@ -4,16 +4,17 @@ cdef class AddcmulBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase tensor1, tensor2
         cdef object value
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # tensor1: grad * conj(tensor2 * value)
+        if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
             tensor2 = unpack(self, 1)
             value = value_of(self, 0)
             give(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
-        if self.wants(2):    # tensor2: grad * conj(tensor1 * value)
+        if wants(wanted, 2):    # tensor2: grad * conj(tensor1 * value)
             tensor1 = unpack(self, 0)
             value = value_of(self, 0)
             give(grad_inputs, 2, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
@@ -129,11 +130,12 @@ cdef class AddcmulScalarBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Scalar tensor2, *, Scalar value=1) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef object tensor2, value
-        if self.wants(0):    # self: grad
+        if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
-        if self.wants(1):    # tensor1: grad * conj(tensor2 * value)
+        if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
             tensor2 = value_of(self, 0)
             value = value_of(self, 1)
             give(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))

@@ -4,10 +4,11 @@ cdef class PutBackward0(Node):
     """Backward of ``put_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        if self.wants(0):    # self: grad * 0
+        if wants(wanted, 0):    # self: grad * 0
             give(grad_inputs, 0, op_mul_scalar(grad, 0))
-        if self.wants(1):    # value: grad
+        if wants(wanted, 1):    # value: grad
             give(grad_inputs, 1, grad)
         return 0
 

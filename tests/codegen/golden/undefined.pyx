@@ -4,10 +4,11 @@ cdef class ExtentBackward0(Node):
     """Backward of ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_low = gradient_or_zeros(self, grads, 0)
         cdef TensorBase grad_high = gradient_or_zeros(self, grads, 1)
         cdef object pair
-        if self.wants(0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
+        if wants(wanted, 0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
             pair = value_of(self, 0)
             give(grad_inputs, 0, op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(grad_low, grad_high, 1))
         if grads[0] != NULL:    # parts: (grad_low,) if retain_variables else (grad_low * 1,)

@@ -1,0 +1,135 @@
+"""Arguments of backward and grad."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.runtime.gradient_edge import GradientEdge
+
+
+def leaf(*values):
+    return gs.tensor(values, dtype=gs.float64, requires_grad=True)
+
+
+def vector(*values):
+    return gs.tensor(values, dtype=gs.float64)
+
+
+def test_inputs_in_a_dict():
+    """R45."""
+    a, b = leaf(1.0), leaf(2.0)
+    y = (a * b).sum()
+    found = gs.autograd.grad(y, {"a": a, "b": b}, retain_graph=True)
+    assert {name: g.item() for name, g in found.items()} == {"a": 2.0, "b": 1.0}
+    y.backward(inputs={"a": a}, retain_graph=True)
+    assert a.grad.item() == 2.0 and b.grad is None
+    with pytest.raises(TypeError, match="must be a dict, not OrderedDict"):
+        gs.autograd.grad(y, collections.OrderedDict(a=a))
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        gs.autograd.grad(y, {})
+
+
+def test_gradient_edges_as_inputs_and_outputs():
+    """R45."""
+    a = leaf(1.0, 2.0)
+    y = a * 2
+    z = y * y
+    ones = vector(1.0, 1.0)
+    edge_y, edge_z = GradientEdge(y.grad_fn, 0), GradientEdge(z.grad_fn, 0)
+    edge_a = GradientEdge(y.grad_fn.next_functions[0][0], 0)
+    found = gs.autograd.grad(z, [edge_a, edge_y], ones, retain_graph=True)
+    np.testing.assert_array_equal(found[0].numpy(), [8.0, 16.0])
+    np.testing.assert_array_equal(found[1].numpy(), [4.0, 8.0])
+    gs.autograd.backward(edge_z, ones, retain_graph=True)
+    np.testing.assert_array_equal(a.grad.numpy(), [8.0, 16.0])
+    with pytest.raises(RuntimeError, match="scalar outputs"):
+        gs.autograd.grad(edge_z, a)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        gs.autograd.grad(edge_z, a, vector(1.0))
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used"):
+        gs.autograd.grad(z, GradientEdge(leaf(1.0).exp().grad_fn, 0), ones, materialize_grads=True, retain_graph=True)
+    with pytest.raises(IndexError, match="none with number 1"):
+        gs.autograd.grad(GradientEdge(z.grad_fn, 1), a)
+    with pytest.raises(TypeError, match="must be a Node"):
+        gs.autograd.grad(GradientEdge("z", 0), a)
+
+
+def test_batched_gradients():
+    """R48: as many products as the first dimension says, stacked; also differentiable."""
+    a = leaf(1.0, 2.0)
+    y = a * a
+    batch = gs.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=gs.float64)
+    (found,) = gs.autograd.grad(y, a, batch, is_grads_batched=True, retain_graph=True)
+    np.testing.assert_array_equal(found.numpy(), [[2.0, 0.0], [0.0, 4.0], [2.0, 4.0]])
+    (found,) = gs.autograd.grad(y, a, batch, is_grads_batched=True, create_graph=True)
+    (second,) = gs.autograd.grad(found.sum(), a, retain_graph=True)
+    np.testing.assert_array_equal(second.numpy(), [4.0, 4.0])
+    unused = leaf(3.0)
+    assert gs.autograd.grad(y, unused, batch, is_grads_batched=True, allow_unused=True, retain_graph=True) == (None,)
+    with pytest.raises(RuntimeError, match="batch dimension"):
+        gs.autograd.grad(y, a, vector(1.0, 0.0), is_grads_batched=True)
+    with pytest.raises(ValueError, match="same batch size"):
+        gs.autograd.grad([y, y], a, [batch, batch[:2]], is_grads_batched=True)
+    with pytest.raises(ValueError, match="a batch of vectors"):
+        gs.autograd.grad(y.sum(), a, is_grads_batched=True)
+    with pytest.raises(IndexError, match="at least one"):
+        gs.autograd.grad(y, a, batch[:0], is_grads_batched=True)
+
+
+def test_deprecated_arguments():
+    """R41."""
+    a = leaf(1.0)
+    y = (a * 2).sum()
+    one = gs.tensor(1.0, dtype=gs.float64)
+    with pytest.warns(FutureWarning, match="only_inputs"):
+        gs.autograd.grad(y, a, only_inputs=False, retain_graph=True)
+    with pytest.warns(FutureWarning, match="grad_variables"):
+        gs.autograd.backward(y, grad_variables=one, retain_graph=True)
+    assert a.grad.item() == 2.0
+    with pytest.warns(FutureWarning), pytest.raises(RuntimeError, match="both passed"):
+        gs.autograd.backward(y, one, grad_variables=one)
+
+
+def test_too_many_gradients_are_an_error():
+    a = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match="got 1 tensors and 2 gradients"):
+        gs.autograd.backward([a * 2], [vector(1.0, 1.0), vector(1.0, 1.0)])
+
+
+def test_grad_dtype():
+    """R66: gradients are converted to it, and what is assigned must have it."""
+    a = gs.tensor([1.0, 2.0], requires_grad=True)
+    assert a.grad_dtype == gs.float32
+    a.grad_dtype = gs.float64
+    (a * 2).sum().backward()
+    assert a.grad.dtype == gs.float64
+    with pytest.raises(RuntimeError, match="already a gradient"):
+        a.grad_dtype = gs.float32
+    a.grad = None
+    with pytest.raises(RuntimeError, match="grad_dtype float64"):
+        a.grad = gs.ones(2)
+    assert gs.autograd.grad((a * 2).sum(), a)[0].dtype == gs.float64
+    a.grad_dtype = None
+    assert a.grad_dtype is None
+    a.grad = gs.ones(2, dtype=gs.float16)
+    with pytest.raises(RuntimeError, match="leaf tensors"):
+        (a * 2).grad_dtype = gs.float64
+    with pytest.raises(RuntimeError, match="must be a dtype or None"):
+        a.grad_dtype = 3
+
+
+def test_layout_of_gradients():
+    """R131, R136: as the leaf where it is dense, by rows where it has gaps, as they come where nobody minds."""
+    dense = gs.tensor(np.ones((4, 3))).T.detach().requires_grad_()
+    given = gs.ones(3, 4, dtype=gs.float64)
+    (dense * 2).backward(given)
+    assert dense.grad.numpy().strides == dense.detach().numpy().strides
+    gaps = gs.from_numpy(np.ones((4, 6)))[:, ::2].T.detach().requires_grad_()
+    (gaps * 2).backward(given)
+    assert gaps.grad.numpy().flags.c_contiguous
+    with gs.autograd.enforce_grad_layout_policy(False):
+        dense.grad = None
+        (dense * 2).backward(given)
+        assert dense.grad.numpy().flags.c_contiguous
