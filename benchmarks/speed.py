@@ -113,6 +113,35 @@ def custom_function(saves: bool) -> dict[str, Contestant]:
     return each(build, one)
 
 
+def node_hooks(length: int) -> dict[str, Contestant]:
+    """Backward over a chain whose nodes have a hook each."""
+
+    def build(lib: object, x: object, b: object) -> Contestant:
+        y = x
+        for _ in range(length):
+            y = y.exp()
+            y.grad_fn.register_hook(lambda grad_inputs, grad_outputs: None)
+        y = y.sum()
+        return lambda: y.backward(retain_graph=True)
+
+    return each(build, *[array * 1e-3 for array in pair(1)])
+
+
+def reentrant(length: int) -> dict[str, Contestant]:
+    """Backward over a chain at each of whose nodes a hook runs a small backward of its own."""
+
+    def build(lib: object, x: object, b: object) -> Contestant:
+        inner = (b * 2.0).sum()
+        y = x
+        for _ in range(length):
+            y = y * 1.0
+            y.register_hook(lambda grad: inner.backward(retain_graph=True))
+        y = y.sum()
+        return lambda: y.backward(retain_graph=True)
+
+    return each(build, *pair(1))
+
+
 # ---- large arrays
 
 
@@ -219,6 +248,8 @@ ROWS = [
     ),
     Row("custom Function, apply + backward", lambda: custom_function(False), "torch 1/2"),
     Row("custom Function that saves, apply + backward", lambda: custom_function(True), "torch 1/2"),
+    Row("hook of a node, per call", lambda: node_hooks(100), "torch 0.50", per=100),
+    Row("backward inside backward, per call", lambda: reentrant(100), "torch 0.50", per=100),
     Row("elementwise chain fwd+bwd, 1e7", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5),
     Row(
         "elementwise chain fwd+bwd, 1e7, 2 threads", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5, threads=2

@@ -3,12 +3,13 @@ from libc.stdint cimport uint32_t
 
 from gradsmith.runtime.graph_task cimport GraphTask
 from gradsmith.runtime.node cimport Edge, Node
-from gradsmith.runtime.tensor cimport TensorBase
+from gradsmith.runtime.tensor cimport TensorBase, TensorMeta
 
 
 # Where edges lead
 cdef PyObject *entry_of(GraphTask task, object root, uint32_t *input_nr) except NULL    # borrowed, alive during the run
-cdef PyObject *accumulator_of(TensorBase leaf) noexcept         # borrowed, NULL when nobody holds one
+cdef inline PyObject *accumulator_of(TensorBase leaf) noexcept:     # borrowed, NULL when nobody holds one
+    return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator
 cdef bint is_requested(GraphTask task, Edge *edge) except -1    # does the edge of a pruned run lead to what was asked for
 cdef bint is_observed(PyObject *accumulator) noexcept           # does somebody see a leaf's gradients before they are stored
 cdef int keep_alive(GraphTask task, PyObject *node) except -1

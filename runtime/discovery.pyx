@@ -26,7 +26,7 @@ from gradsmith.runtime.graph_task cimport (
     state_of,
 )
 from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_LEAF, Node
-from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta
+from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase
 from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator
 
 cdef extern from "Python.h":
@@ -85,10 +85,6 @@ cdef int keep_alive(GraphTask task, PyObject *node) except -1:
         task.alive = []
     task.alive.append(<object>node)
     return 0
-
-
-cdef PyObject *accumulator_of(TensorBase leaf) noexcept:
-    return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator
 
 
 cdef PyObject *target_of(Edge *edge) noexcept:

@@ -69,6 +69,7 @@ def is_grad_enabled():
     return gs_asked_grad_mode != 0
 
 
+register_switch(is_inference_mode_enabled, swap_inference_mode)
 register_switch(is_grad_enabled, swap_grad_mode)
 
 

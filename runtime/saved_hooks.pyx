@@ -40,6 +40,9 @@ from gradsmith.runtime.variable cimport current_grad_fn, requires_grad, set_grad
 
 import threading
 
+from gradsmith.runtime.threads import register_switch
+
+
 class _Stack(threading.local):
     """Default pairs of one thread, innermost last, and why there may be none."""
 
@@ -77,6 +80,24 @@ def refuse_hooks(message):
     _stack.refusal = message
     set_save_mode(save_mode() & ~REFUSES_HOOKS if message is None else save_mode() | REFUSES_HOOKS)
     return before
+
+
+def default_hooks():
+    """What this thread has set by the functions above, for `put_default_hooks` of another one."""
+    return list(_stack.pairs), _stack.refusal
+
+
+def put_default_hooks(hooks):
+    pairs, refusal = hooks
+    _stack.pairs, _stack.refusal = list(pairs), refusal
+    set_save_mode(save_mode() & ~(PACKS | REFUSES_HOOKS))
+    if pairs:
+        set_save_mode(save_mode() | PACKS)
+    if refusal is not None:
+        set_save_mode(save_mode() | REFUSES_HOOKS)
+
+
+register_switch(default_hooks, put_default_hooks)
 
 
 cdef int check_pair(object pack, object unpack) except -1:

@@ -97,6 +97,7 @@ class _Job:
         self.done = threading.Event()
 
     def run(self) -> None:
+        own = [(put, get()) for get, put in _switches]
         try:
             for put, value in self.switches:
                 put(value)
@@ -104,6 +105,8 @@ class _Job:
         except BaseException as error:
             self.error = error
         finally:
+            for put, value in own:
+                put(value)
             self.done.set()
 
 

@@ -285,7 +285,13 @@ def test_an_exception_comes_up_from_a_deep_level():
 
 def test_helpers_have_the_modes_of_their_caller():
     seen = []
-    with gs.autograd.enforce_grad_layout_policy(False):
+
+    def packed(tensor):
+        seen.append("packed")
+        return tensor
+
+    hooks = gs.autograd.graph.saved_tensors_hooks(packed, lambda tensor: tensor)
+    with gs.autograd.enforce_grad_layout_policy(False), hooks:
         depth = [0]
 
         def hook(_):
@@ -293,6 +299,9 @@ def test_helpers_have_the_modes_of_their_caller():
             if depth[0] == 40:
                 from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
 
+                with gs.enable_grad():
+                    seen.clear()
+                    leaf(1.0).exp()
                 seen.append((threading.current_thread() is threading.main_thread(), is_grad_layout_enforced()))
                 return
             with gs.enable_grad():
@@ -303,7 +312,7 @@ def test_helpers_have_the_modes_of_their_caller():
         y = leaf(1.0) * 2
         y.register_hook(hook)
         y.sum().backward()
-    assert seen == [(False, False)]
+    assert seen == ["packed", (False, False)]
 
 
 def test_without_threads_the_stack_is_the_limit():
