@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .docs import tangent_texts
 from .faces import python_parameters
+from .latex import forward_latex
 from .model import Interval, Op, Point, Table
 
 
@@ -97,7 +98,7 @@ def op_row(op: Op) -> OpRowView:
         subgradient=op.policy.subgradient,
         points=op.policy.points,
         domain=op.policy.domain,
-        latex=op.policy.latex,
+        latex=forward_latex(op),
         reference=op.policy.reference,
         resets_accumulator=op.policy.resets_accumulator,
         out_of_place=op.policy.out_of_place,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codegen import model, reader, schema, vocabulary
 from codegen.callees import helpers
+from codegen.latex import latex_of
 from codegen.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,8 +30,9 @@ knows. A word that is not listed is an error, with its line and the nearest word
 OPS_PAGE_HEAD = f"""{MADE_BY}
 # The ops
 
-One section per family of `derivatives.yaml`. A formula is the gradient of the input it stands beside. "Forms" says how
-an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`.
+One section per family of `derivatives.yaml`. A formula is the gradient of the input it stands beside: x is `self`, y
+`other`, g the gradient of the result r. "Tangent" is forward mode: the formula of the result's tangent, or the rule.
+"Forms" says how an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`.
 
 """
 
@@ -158,7 +160,7 @@ def op_section(row: OpRowView) -> str:
     lines = [f"### {row.base}{'.' + row.overload if row.overload else ''}", "", row.doc, ""]
     lines += ["```text", row.name, "```", "", f"- forward: `{one_line(row.forward)}`"]
     lines += [
-        f"- gradient of {inputs}{', derived' if inputs in row.derived else ''}: `{one_line(formula)}`"
+        f"- gradient of {inputs}{', derived' if inputs in row.derived else ''}: {formula_text(formula)}"
         for inputs, formula in row.gradients
     ]
     if row.nondifferentiable:
@@ -173,13 +175,21 @@ def op_section(row: OpRowView) -> str:
 
 def policy_lines(row: OpRowView) -> Iterator[str]:
     if row.latex:
-        yield f"- formula: ${row.latex}$"
+        yield f"- value: $`{row.latex}`$"
+    if row.tangent:
+        yield f"- tangent: `{one_line(row.tangent)}`"
     for name, interval in row.domain:
         yield f"- domain of {name}: `{interval}`"
     if row.subgradient:
         yield f"- where there is no derivative: {row.subgradient}"
     if row.out_of_place:
         yield f"- not in place: {row.out_of_place}"
+
+
+def formula_text(formula: str) -> str:
+    """As the table has it, and as mathematics where it calls nothing but mathematical functions."""
+    text, latex = f"`{one_line(formula)}`", latex_of(formula)
+    return text if r"\_" in latex or "shape" in latex else f"{text}, $`{latex}`$"
 
 
 def one_line(text: str) -> str:

@@ -162,7 +162,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:641
+# derivatives.yaml:656
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -303,7 +303,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:652
+# derivatives.yaml:667
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -443,7 +443,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:664
+# derivatives.yaml:680
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -567,7 +567,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:677
+# derivatives.yaml:693
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -609,7 +609,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:691
+# derivatives.yaml:707
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -715,7 +715,7 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:700
+# derivatives.yaml:716
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -822,7 +822,7 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:709
+# derivatives.yaml:725
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

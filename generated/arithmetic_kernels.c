@@ -399,7 +399,7 @@ const gs_fused_kernel *const ABS_BACKWARD[1] = {
 };
 
 /* ---- SQUARE_BACKWARD */
-/* derivatives.yaml:280 */
+/* derivatives.yaml:283 */
 
 /* self: grad * (2 * conj(self)) */
 GS_CLONES static void square_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -440,7 +440,7 @@ const gs_fused_kernel *const SQUARE_BACKWARD[1] = {
 };
 
 /* ---- RECIPROCAL_BACKWARD */
-/* derivatives.yaml:291 */
+/* derivatives.yaml:294 */
 
 /* self: -grad * conj(result * result) */
 GS_CLONES static void reciprocal_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -481,7 +481,7 @@ const gs_fused_kernel *const RECIPROCAL_BACKWARD[1] = {
 };
 
 /* ---- CONJ_PHYSICAL_BACKWARD */
-/* derivatives.yaml:309 */
+/* derivatives.yaml:312 */
 
 /* self: conj_physical(grad) */
 GS_CLONES static void conj_physical_backward_self_f(char **args, const double *scalars, npy_intp n)

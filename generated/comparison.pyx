@@ -137,7 +137,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:722
+# derivatives.yaml:738
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -232,7 +232,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:732
+# derivatives.yaml:748
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -329,7 +329,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:743
+# derivatives.yaml:759
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -430,7 +430,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:755
+# derivatives.yaml:771
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -531,7 +531,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:767
+# derivatives.yaml:783
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -632,7 +632,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:779
+# derivatives.yaml:795
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -733,7 +733,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:791
+# derivatives.yaml:807
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -828,7 +828,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:800
+# derivatives.yaml:816
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -923,7 +923,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:809
+# derivatives.yaml:825
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1018,7 +1018,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:818
+# derivatives.yaml:834
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1078,7 +1078,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:827
+# derivatives.yaml:843
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1177,7 +1177,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:838
+# derivatives.yaml:854
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1276,7 +1276,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:849
+# derivatives.yaml:865
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1375,7 +1375,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:860
+# derivatives.yaml:876
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1437,7 +1437,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:871
+# derivatives.yaml:887
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1476,7 +1476,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:878
+# derivatives.yaml:894
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1515,7 +1515,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:885
+# derivatives.yaml:901
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1554,7 +1554,7 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:892
+# derivatives.yaml:908
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

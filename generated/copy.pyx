@@ -122,7 +122,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1797
+# derivatives.yaml:1839
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -200,7 +200,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1805
+# derivatives.yaml:1847
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -240,7 +240,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1815
+# derivatives.yaml:1857
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -259,7 +259,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1823
+# derivatives.yaml:1865
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -274,7 +274,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1833
+# derivatives.yaml:1875
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -321,7 +321,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1843
+# derivatives.yaml:1885
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -402,7 +402,7 @@ def to_copy(input, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1852
+# derivatives.yaml:1894
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -507,7 +507,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1864
+# derivatives.yaml:1906
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -586,7 +586,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1874
+# derivatives.yaml:1916
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -691,7 +691,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1886
+# derivatives.yaml:1928
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -731,7 +731,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1894
+# derivatives.yaml:1936
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -810,7 +810,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1903
+# derivatives.yaml:1945
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

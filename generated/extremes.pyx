@@ -123,7 +123,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1059
+# derivatives.yaml:1085
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -256,7 +256,7 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1073
+# derivatives.yaml:1100
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -389,7 +389,7 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1087
+# derivatives.yaml:1115
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -461,7 +461,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1098
+# derivatives.yaml:1127
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -545,7 +545,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1111
+# derivatives.yaml:1141
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -639,7 +639,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1119
+# derivatives.yaml:1149
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -711,7 +711,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1130
+# derivatives.yaml:1161
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -795,7 +795,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1143
+# derivatives.yaml:1175
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -889,7 +889,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1151
+# derivatives.yaml:1183
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -943,7 +943,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1161
+# derivatives.yaml:1193
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -997,7 +997,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1171
+# derivatives.yaml:1203
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1050,7 +1050,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1181
+# derivatives.yaml:1213
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

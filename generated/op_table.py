@@ -104,6 +104,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sum of two tensors, element by element.",
+        latex="x + y",
     ),
     OpRow(
         name="add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
@@ -140,6 +141,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The first tensor plus `alpha` times the second.",
+        latex="x + \\alpha \\, y",
         reference="self + alpha * other",
     ),
     OpRow(
@@ -177,6 +179,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Difference of two tensors, element by element.",
+        latex="x - y",
     ),
     OpRow(
         name="sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
@@ -213,6 +216,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The first tensor minus `alpha` times the second.",
+        latex="x - \\alpha \\, y",
         reference="self - alpha * other",
     ),
     OpRow(
@@ -250,6 +254,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Product of two tensors, element by element.",
+        latex="x \\, y",
     ),
     OpRow(
         name="neg(Tensor self) -> Tensor",
@@ -282,6 +287,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The negative of each element.",
+        latex="-x",
     ),
     OpRow(
         name="positive(Tensor self) -> Tensor",
@@ -347,16 +353,18 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Magnitude of each element. The gradient at zero is zero.",
+        subgradient="zero at zero",
         points=(
             Point({"self": "[-2.0, -0.0, 0.0, 3.0, inf, nan]"}, {"self": "[-1.0, 0.0, 0.0, 1.0, 1.0, nan]"}),
         ),
+        latex="\\left|x\\right|",
     ),
     OpRow(
         name="sign(Tensor self) -> Tensor",
         base="sign",
         overload="",
         family="arithmetic",
-        line=256,
+        line=257,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -382,16 +390,18 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Minus one, zero or one, as each element is negative, zero or positive.",
+        subgradient="zero everywhere",
         points=(
             Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\operatorname{sign}\\left(x\\right)",
     ),
     OpRow(
         name="sgn(Tensor self) -> Tensor",
         base="sgn",
         overload="",
         family="arithmetic",
-        line=267,
+        line=269,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -417,9 +427,11 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element divided by its magnitude, zero where it is zero.",
+        subgradient="zero at zero",
         points=(
             Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\operatorname{sign}\\left(x\\right)",
         reference="np.sign(self) if np.isrealobj(self) else np.divide(self, np.abs(self), out=np.zeros_like(self), where=self != 0)",
     ),
     OpRow(
@@ -427,7 +439,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="arithmetic",
-        line=280,
+        line=283,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -456,6 +468,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[inf, -0.0]"}, {"self": "[inf, 0.0]"}),
         ),
+        latex="x^2",
         reference="self * self",
     ),
     OpRow(
@@ -463,7 +476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="arithmetic",
-        line=291,
+        line=294,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -492,6 +505,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, -0.0, inf]"}, {"self": "[-inf, -inf, 0.0]"}),
         ),
+        latex="\\frac{1}{x}",
         reference="1 / self",
     ),
     OpRow(
@@ -499,7 +513,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="arithmetic",
-        line=302,
+        line=305,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -532,7 +546,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="arithmetic",
-        line=309,
+        line=312,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -558,13 +572,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Complex conjugate of each element, as a copy.",
+        latex="\\overline{x}",
     ),
     OpRow(
         name="div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
         base="div",
         overload="",
         family="division",
-        line=320,
+        line=323,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -597,13 +612,14 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[1.0, 0.0, 1.0]", "other": "[0.0, 0.0, inf]"}, {"self": "[inf, inf, 0.0]", "other": "[-inf, nan, 0.0]"}),
         ),
+        latex="\\frac{x}{y}",
     ),
     OpRow(
         name="div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
         base="div",
         overload="mode",
         family="division",
-        line=336,
+        line=339,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -642,7 +658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=353,
+        line=356,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -671,7 +687,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Quotient of two tensors, rounded down.",
+        subgradient="zero, also at the jumps",
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
+        latex="\\left\\lfloor \\frac{x}{y} \\right\\rfloor",
         reference="np.floor(np.divide(self, other))",
     ),
     OpRow(
@@ -679,7 +697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=368,
+        line=372,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -708,10 +726,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Remainder of the division rounded down; it has the sign of the divisor.",
+        subgradient="that of the piece on the right at a jump",
         points=(
             Point({"self": "[5.0, -5.0, 0.0]", "other": "[3.0, 3.0, 2.0]"}, {"self": "[1.0, 1.0, 1.0]", "other": "[-1.0, 2.0, 0.0]"}),
         ),
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
+        latex="x \\bmod y",
         reference="np.fmod(self, other) + other * ((np.fmod(self, other) != 0) & ((np.fmod(self, other) < 0) != (np.asarray(other) < 0)))",
     ),
     OpRow(
@@ -719,7 +739,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=386,
+        line=391,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -760,13 +780,14 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "0.0", "exponent": "[0.0, 1.0, 2.0, -1.0]"}, {"exponent": "[0.0, 0.0, 0.0, -inf]"}),
             Point({"self": "[0.0, 0.0, 0.0]", "exponent": "[0.0, 1.0, 2.0]"}, {"self": "[0.0, 1.0, 0.0]", "exponent": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="x^{\\mathit{exponent}}",
     ),
     OpRow(
         name="maximum(Tensor self, Tensor|Scalar other) -> Tensor",
         base="maximum",
         overload="",
         family="bounds",
-        line=412,
+        line=417,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -795,16 +816,18 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The greater of two elements; equal ones share the gradient. NaN wins.",
+        subgradient="half for each of two equal elements",
         points=(
             Point({"self": "[1.0, 2.0, 2.0]", "other": "[2.0, 1.0, 2.0]"}, {"self": "[0.0, 1.0, 0.5]", "other": "[1.0, 0.0, 0.5]"}),
         ),
+        latex="\\max\\left(x, y\\right)",
     ),
     OpRow(
         name="minimum(Tensor self, Tensor|Scalar other) -> Tensor",
         base="minimum",
         overload="",
         family="bounds",
-        line=426,
+        line=432,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -833,16 +856,18 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The smaller of two elements; equal ones share the gradient. NaN wins.",
+        subgradient="half for each of two equal elements",
         points=(
             Point({"self": "[1.0, 2.0, 2.0]", "other": "[2.0, 1.0, 2.0]"}, {"self": "[1.0, 0.0, 0.5]", "other": "[0.0, 1.0, 0.5]"}),
         ),
+        latex="\\min\\left(x, y\\right)",
     ),
     OpRow(
         name="clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor",
         base="clamp",
         overload="",
         family="bounds",
-        line=440,
+        line=447,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -872,10 +897,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes.",
+        subgradient="one for the element at a bound, zero for the bound",
         points=(
             Point({"self": "[-2.0, -1.0, 0.0, 1.0, 2.0, nan]", "min": "-1", "max": "1"}, {"self": "[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]"}),
             Point({"self": "[-2.0, 0.0, 2.0]", "min": "1", "max": "-1"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\min\\left(\\max\\left(x, \\mathit{min}\\right), \\mathit{max}\\right)",
         reference="np.clip(self, min, max)",
     ),
     OpRow(
@@ -883,7 +910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=458,
+        line=466,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -920,7 +947,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=470,
+        line=478,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -948,16 +975,18 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, but no smaller than `min`.",
+        subgradient="one for the element at the bound, zero for the bound",
         points=(
             Point({"self": "[-1.0, 0.0, 1.0]", "min": "0"}, {"self": "[0.0, 1.0, 1.0]"}),
         ),
+        latex="\\max\\left(x, \\mathit{min}\\right)",
     ),
     OpRow(
         name="clamp_max(Tensor self, Tensor|Scalar max) -> Tensor",
         base="clamp_max",
         overload="",
         family="bounds",
-        line=483,
+        line=492,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -985,16 +1014,18 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, but no greater than `max`.",
+        subgradient="one for the element at the bound, zero for the bound",
         points=(
             Point({"self": "[-1.0, 0.0, 1.0]", "max": "0"}, {"self": "[1.0, 1.0, 0.0]"}),
         ),
+        latex="\\min\\left(x, \\mathit{max}\\right)",
     ),
     OpRow(
         name="exp(Tensor self) -> Tensor",
         base="exp",
         overload="",
         family="exponential",
-        line=499,
+        line=509,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1023,13 +1054,14 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[-inf, inf, 1000.0]"}, {"self": "[0.0, inf, inf]"}),
         ),
+        latex="e^{x}",
     ),
     OpRow(
         name="expm1(Tensor self) -> Tensor",
         base="expm1",
         overload="",
         family="exponential",
-        line=509,
+        line=519,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1055,13 +1087,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="e to the power of each element, minus one; exact near zero.",
+        latex="\\operatorname{expm1}\\left(x\\right)",
     ),
     OpRow(
         name="log(Tensor self) -> Tensor",
         base="log",
         overload="",
         family="exponential",
-        line=517,
+        line=527,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1090,13 +1123,15 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, -1.0, inf]"}, {"self": "[inf, -1.0, 0.0]"}),
         ),
+        domain={"self": Interval(0.0, float("inf"), False, False)},
+        latex="\\log\\left(x\\right)",
     ),
     OpRow(
         name="log1p(Tensor self) -> Tensor",
         base="log1p",
         overload="",
         family="exponential",
-        line=527,
+        line=538,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1125,13 +1160,15 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[-1.0, inf]"}, {"self": "[inf, 0.0]"}),
         ),
+        domain={"self": Interval(-1.0, float("inf"), False, False)},
+        latex="\\operatorname{log1p}\\left(x\\right)",
     ),
     OpRow(
         name="sqrt(Tensor self) -> Tensor",
         base="sqrt",
         overload="",
         family="exponential",
-        line=537,
+        line=549,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1160,13 +1197,15 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, -1.0, inf]"}, {"self": "[inf, nan, 0.0]"}),
         ),
+        domain={"self": Interval(0.0, float("inf"), True, False)},
+        latex="\\sqrt{x}",
     ),
     OpRow(
         name="rsqrt(Tensor self) -> Tensor",
         base="rsqrt",
         overload="",
         family="exponential",
-        line=547,
+        line=560,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1195,6 +1234,8 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, inf]"}, {"self": "[-inf, 0.0]"}),
         ),
+        domain={"self": Interval(0.0, float("inf"), False, False)},
+        latex="\\frac{1}{\\sqrt{x}}",
         reference="1 / np.sqrt(self)",
     ),
     OpRow(
@@ -1202,7 +1243,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=557,
+        line=571,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1228,6 +1269,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Error function of each element.",
+        latex="\\frac{2}{\\sqrt{\\pi}} \\int_0^x e^{-t^2} \\, \\mathrm{d}t",
         reference="scipy.special.erf(self)",
     ),
     OpRow(
@@ -1235,7 +1277,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=566,
+        line=581,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1261,6 +1303,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Error function by a compiled loop, which has to fit, since there is no other way to write it.",
+        latex="\\operatorname{erf}\\left(x\\right)",
         reference="scipy.special.erf(self)",
     ),
     OpRow(
@@ -1268,7 +1311,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=576,
+        line=591,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1301,7 +1344,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=590,
+        line=605,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1327,13 +1370,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sine of each element, in radians.",
+        latex="\\sin\\left(x\\right)",
     ),
     OpRow(
         name="cos(Tensor self) -> Tensor",
         base="cos",
         overload="",
         family="trigonometric",
-        line=598,
+        line=613,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1359,13 +1403,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Cosine of each element, in radians.",
+        latex="\\cos\\left(x\\right)",
     ),
     OpRow(
         name="tan(Tensor self) -> Tensor",
         base="tan",
         overload="",
         family="trigonometric",
-        line=606,
+        line=621,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1391,13 +1436,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Tangent of each element, in radians.",
+        latex="\\tan\\left(x\\right)",
     ),
     OpRow(
         name="sinh(Tensor self) -> Tensor",
         base="sinh",
         overload="",
         family="trigonometric",
-        line=614,
+        line=629,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1423,13 +1469,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Hyperbolic sine of each element.",
+        latex="\\sinh\\left(x\\right)",
     ),
     OpRow(
         name="cosh(Tensor self) -> Tensor",
         base="cosh",
         overload="",
         family="trigonometric",
-        line=622,
+        line=637,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1455,13 +1502,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Hyperbolic cosine of each element.",
+        latex="\\cosh\\left(x\\right)",
     ),
     OpRow(
         name="tanh(Tensor self) -> Tensor",
         base="tanh",
         overload="",
         family="trigonometric",
-        line=630,
+        line=645,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1487,13 +1535,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Hyperbolic tangent of each element.",
+        latex="\\tanh\\left(x\\right)",
     ),
     OpRow(
         name="sigmoid(Tensor self) -> Tensor",
         base="sigmoid",
         overload="",
         family="activation",
-        line=641,
+        line=656,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1522,6 +1571,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[-inf, inf, -1000.0, 1000.0]"}, {"self": "[0.0, 0.0, 0.0, 0.0]"}),
         ),
+        latex="\\frac{1}{1 + e^{-x}}",
         reference="1 / (1 + np.exp(-self))",
     ),
     OpRow(
@@ -1529,7 +1579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=652,
+        line=667,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1555,9 +1605,11 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Each element, zero instead of a negative one. The gradient at zero is zero.",
+        subgradient="zero at zero",
         points=(
             Point({"self": "[-1.0, 0.0, 1.0, inf, -inf]"}, {"self": "[0.0, 0.0, 1.0, 1.0, 0.0]"}),
         ),
+        latex="\\max\\left(x, 0\\right)",
         reference="np.maximum(self, 0)",
     ),
     OpRow(
@@ -1565,7 +1617,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=664,
+        line=680,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1598,6 +1650,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[-1000.0, 21.0, 1000.0]"}, {"self": "[0.0, 1.0, 1.0]"}),
         ),
+        latex="\\begin{cases} x & \\text{if } x \\, \\beta > \\mathit{threshold} \\\\ \\frac{\\operatorname{log1p}\\left(e^{x \\, \\beta}\\right)}{\\beta} & \\text{otherwise} \\end{cases}",
         reference="np.where(self * beta > threshold, self, np.logaddexp(0, self * beta) / beta)",
     ),
     OpRow(
@@ -1605,7 +1658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=677,
+        line=693,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1643,7 +1696,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=691,
+        line=707,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1669,6 +1722,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The exact form of gelu.",
+        latex="0.5 \\, x \\, \\left(1 + \\operatorname{erf}\\left(0.7071 \\, x\\right)\\right)",
         reference="self * scipy.special.ndtr(self)",
     ),
     OpRow(
@@ -1676,7 +1730,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=700,
+        line=716,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1702,6 +1756,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The approximate form of gelu.",
+        latex="0.5 \\, x \\, \\left(1 + \\tanh\\left(0.7979 \\, \\left(x + 0.04471 \\, x \\, x \\, x\\right)\\right)\\right)",
         reference="0.5 * self * (1 + np.tanh(np.sqrt(2 / np.pi) * (self + 0.044715 * self**3)))",
     ),
     OpRow(
@@ -1709,7 +1764,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=709,
+        line=725,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1738,6 +1793,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, 40.0, -1000.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
         ),
+        latex="x \\, \\operatorname{sigmoid}\\left(x\\right)",
         reference="self / (1 + np.exp(-self))",
     ),
     OpRow(
@@ -1745,7 +1801,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=722,
+        line=738,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1773,13 +1829,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the elements are equal.",
+        latex="x = y",
     ),
     OpRow(
         name="ne(Tensor self, Tensor|Scalar other) -> Tensor",
         base="ne",
         overload="",
         family="comparison",
-        line=732,
+        line=748,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1807,13 +1864,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the elements differ.",
+        latex="x \\ne y",
     ),
     OpRow(
         name="lt(Tensor self, Tensor|Scalar other) -> Tensor",
         base="lt",
         overload="",
         family="comparison",
-        line=743,
+        line=759,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1841,13 +1899,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the first element is smaller.",
+        latex="x < y",
     ),
     OpRow(
         name="le(Tensor self, Tensor|Scalar other) -> Tensor",
         base="le",
         overload="",
         family="comparison",
-        line=755,
+        line=771,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1875,13 +1934,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the first element is smaller or equal.",
+        latex="x \\le y",
     ),
     OpRow(
         name="gt(Tensor self, Tensor|Scalar other) -> Tensor",
         base="gt",
         overload="",
         family="comparison",
-        line=767,
+        line=783,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1909,13 +1969,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the first element is greater.",
+        latex="x > y",
     ),
     OpRow(
         name="ge(Tensor self, Tensor|Scalar other) -> Tensor",
         base="ge",
         overload="",
         family="comparison",
-        line=779,
+        line=795,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1943,13 +2004,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the first element is greater or equal.",
+        latex="x \\ge y",
     ),
     OpRow(
         name="logical_and(Tensor self, Tensor|Scalar other) -> Tensor",
         base="logical_and",
         overload="",
         family="comparison",
-        line=791,
+        line=807,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1977,13 +2039,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where both elements are true; zero is false.",
+        latex="\\operatorname{logical\\_and}\\left(x, y\\right)",
     ),
     OpRow(
         name="logical_or(Tensor self, Tensor|Scalar other) -> Tensor",
         base="logical_or",
         overload="",
         family="comparison",
-        line=800,
+        line=816,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2011,13 +2074,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where one or both elements are true; zero is false.",
+        latex="\\operatorname{logical\\_or}\\left(x, y\\right)",
     ),
     OpRow(
         name="logical_xor(Tensor self, Tensor|Scalar other) -> Tensor",
         base="logical_xor",
         overload="",
         family="comparison",
-        line=809,
+        line=825,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2045,13 +2109,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where one of two elements is true and the other is not; zero is false.",
+        latex="\\operatorname{logical\\_xor}\\left(x, y\\right)",
     ),
     OpRow(
         name="logical_not(Tensor self) -> Tensor",
         base="logical_not",
         overload="",
         family="comparison",
-        line=818,
+        line=834,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2078,13 +2143,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where the element is false; zero is false.",
+        latex="\\operatorname{logical\\_not}\\left(x\\right)",
     ),
     OpRow(
         name="bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor",
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=827,
+        line=843,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2112,13 +2178,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="integers have no derivative",
         doc="Bits set in both elements; for bool, where both are true.",
+        latex="\\operatorname{bitwise\\_and}\\left(x, y\\right)",
     ),
     OpRow(
         name="bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor",
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=838,
+        line=854,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2146,13 +2213,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="integers have no derivative",
         doc="Bits set in one or both elements; for bool, where one or both are true.",
+        latex="\\operatorname{bitwise\\_or}\\left(x, y\\right)",
     ),
     OpRow(
         name="bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor",
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=849,
+        line=865,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2180,13 +2248,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="integers have no derivative",
         doc="Bits set in one of two elements; for bool, where they differ.",
+        latex="\\operatorname{bitwise\\_xor}\\left(x, y\\right)",
     ),
     OpRow(
         name="bitwise_not(Tensor self) -> Tensor",
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=860,
+        line=876,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2213,13 +2282,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="integers have no derivative",
         doc="Every bit turned over; for bool, the opposite.",
+        latex="\\operatorname{invert}\\left(x\\right)",
     ),
     OpRow(
         name="isnan(Tensor self) -> Tensor",
         base="isnan",
         overload="",
         family="comparison",
-        line=871,
+        line=887,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2245,13 +2315,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where an element is not a number.",
+        latex="\\operatorname{isnan}\\left(x\\right)",
     ),
     OpRow(
         name="isinf(Tensor self) -> Tensor",
         base="isinf",
         overload="",
         family="comparison",
-        line=878,
+        line=894,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2277,13 +2348,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where an element is infinite.",
+        latex="\\operatorname{isinf}\\left(x\\right)",
     ),
     OpRow(
         name="isfinite(Tensor self) -> Tensor",
         base="isfinite",
         overload="",
         family="comparison",
-        line=885,
+        line=901,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2309,13 +2381,14 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Where an element is neither infinite nor NaN.",
+        latex="\\operatorname{isfinite}\\left(x\\right)",
     ),
     OpRow(
         name="where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
         base="where",
         overload="",
         family="comparison",
-        line=892,
+        line=908,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2354,7 +2427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=909,
+        line=925,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2382,6 +2455,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sum of all elements.",
+        latex="\\sum_i x_i",
         reference="np.sum(self, dtype=dtype)",
     ),
     OpRow(
@@ -2389,7 +2463,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=918,
+        line=935,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2421,6 +2495,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sum along dimensions.",
+        latex="\\sum_i x_i",
         reference="np.sum(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
@@ -2428,7 +2503,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=930,
+        line=948,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2455,6 +2530,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Mean of all elements.",
+        latex="\\frac{1}{n} \\sum_i x_i",
         reference="np.mean(self, dtype=dtype)",
     ),
     OpRow(
@@ -2462,7 +2538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=938,
+        line=957,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2493,6 +2569,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Mean along dimensions.",
+        latex="\\frac{1}{n} \\sum_i x_i",
         reference="np.mean(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
@@ -2500,7 +2577,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=949,
+        line=969,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2531,6 +2608,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 2.0, 3.0]"}, {"self": "[6.0, 0.0, 0.0]"}),
             Point({"self": "[0.0, 0.0, 3.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\prod_i x_i",
         reference="np.prod(self, dtype=dtype)",
     ),
     OpRow(
@@ -2538,7 +2616,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=960,
+        line=981,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2572,6 +2650,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 2.0, 3.0]", "dim": "0"}, {"self": "[6.0, 0.0, 0.0]"}),
             Point({"self": "[0.0, 0.0, 3.0]", "dim": "0"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\prod_i x_i",
         reference="np.prod(self, axis=dim, keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
@@ -2579,7 +2658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=973,
+        line=995,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2613,6 +2692,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\frac{1}{n - c} \\sum_i \\left|x_i - \\overline{x}\\right|^2",
         reference="np.var(self, axis=axes(dim), ddof=correction, keepdims=keepdim)",
     ),
     OpRow(
@@ -2620,7 +2700,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=986,
+        line=1009,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2654,7 +2734,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=993,
+        line=1016,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2690,7 +2770,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1000,
+        line=1023,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2721,9 +2801,11 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Standard deviation along dimensions; `correction` is subtracted from the count.",
+        subgradient="zero where all elements are equal",
         points=(
             Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
+        latex="\\sqrt{\\frac{1}{n - c} \\sum_i \\left|x_i - \\overline{x}\\right|^2}",
         reference="np.std(self, axis=axes(dim), ddof=correction, keepdims=keepdim)",
     ),
     OpRow(
@@ -2731,7 +2813,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1013,
+        line=1038,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2765,7 +2847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1020,
+        line=1045,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2801,7 +2883,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1027,
+        line=1052,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2830,6 +2912,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Running sum along a dimension.",
+        latex="r_i = \\sum_{j \\le i} x_j",
         reference="np.cumsum(self, axis=dim, dtype=dtype)",
     ),
     OpRow(
@@ -2837,7 +2920,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1037,
+        line=1063,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2872,7 +2955,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1047,
+        line=1073,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2908,7 +2991,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1059,
+        line=1085,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2938,6 +3021,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Greatest element along dimensions; equal ones share the gradient.",
+        subgradient="even parts for equal extrema",
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[0.5, 0.0, 0.5], [1/3, 1/3, 1/3]]"}),
         ),
@@ -2948,7 +3032,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1073,
+        line=1100,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -2978,6 +3062,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smallest element along dimensions; equal ones share the gradient.",
+        subgradient="even parts for equal extrema",
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "0"}, {"self": "[[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]"}),
         ),
@@ -2988,7 +3073,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1087,
+        line=1115,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3014,6 +3099,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Greatest of all elements; equal ones share the gradient.",
+        subgradient="even parts for equal extrema",
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]"}, {"self": "[[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]]"}),
         ),
@@ -3024,7 +3110,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1098,
+        line=1127,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3053,6 +3139,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Greatest element along a dimension, and its index.",
+        subgradient="one for the element that was chosen, zero for its equals",
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]"}),
         ),
@@ -3063,7 +3150,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1111,
+        line=1141,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3097,7 +3184,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1119,
+        line=1149,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3123,6 +3210,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smallest of all elements; equal ones share the gradient.",
+        subgradient="even parts for equal extrema",
         points=(
             Point({"self": "[[2.0, 1.0, 1.0]]"}, {"self": "[[0.0, 0.5, 0.5]]"}),
         ),
@@ -3133,7 +3221,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1130,
+        line=1161,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3162,6 +3250,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Smallest element along a dimension, and its index.",
+        subgradient="one for the element that was chosen, zero for its equals",
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]"}),
         ),
@@ -3172,7 +3261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1143,
+        line=1175,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3206,7 +3295,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1151,
+        line=1183,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3242,7 +3331,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1161,
+        line=1193,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3278,7 +3367,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1171,
+        line=1203,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3315,7 +3404,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1181,
+        line=1213,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3352,7 +3441,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1194,
+        line=1226,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3385,6 +3474,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, -inf, 0.0]", "dim": "0"}, {"self": "[0.5, 0.0, 0.5]"}),
         ),
+        latex="\\log \\sum_i e^{x_i}",
         reference="scipy.special.logsumexp(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
@@ -3392,7 +3482,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1207,
+        line=1240,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3421,6 +3511,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Exponentials divided by their sum along a dimension.",
+        latex="\\frac{e^{x_i}}{\\sum_j e^{x_j}}",
         reference="softmax(self, dim)",
     ),
     OpRow(
@@ -3428,7 +3519,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1218,
+        line=1252,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3463,7 +3554,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1232,
+        line=1266,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3492,6 +3583,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Logarithm of the softmax along a dimension, without overflow.",
+        latex="x_i - \\log \\sum_j e^{x_j}",
         reference="log_softmax(self, dim)",
     ),
     OpRow(
@@ -3499,7 +3591,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1243,
+        line=1278,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3534,7 +3626,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1258,
+        line=1293,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3570,7 +3662,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1269,
+        line=1304,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3606,7 +3698,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1281,
+        line=1316,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3642,7 +3734,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1291,
+        line=1326,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3677,7 +3769,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1300,
+        line=1335,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3714,7 +3806,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1310,
+        line=1345,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3750,7 +3842,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1320,
+        line=1355,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3785,7 +3877,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1331,
+        line=1366,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3819,7 +3911,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1340,
+        line=1375,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3853,7 +3945,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1350,
+        line=1385,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3887,7 +3979,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1360,
+        line=1395,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3920,7 +4012,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1368,
+        line=1403,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -3955,7 +4047,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1377,
+        line=1412,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -3990,7 +4082,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1386,
+        line=1421,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4025,7 +4117,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1397,
+        line=1432,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4059,7 +4151,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1404,
+        line=1439,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4094,7 +4186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1413,
+        line=1448,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4132,7 +4224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1422,
+        line=1457,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4167,7 +4259,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="shape",
-        line=1434,
+        line=1469,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4202,7 +4294,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="shape",
-        line=1445,
+        line=1480,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4237,7 +4329,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="shape",
-        line=1455,
+        line=1490,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4273,7 +4365,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="shape",
-        line=1464,
+        line=1499,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4309,7 +4401,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="shape",
-        line=1473,
+        line=1508,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4345,7 +4437,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="shape",
-        line=1482,
+        line=1517,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4380,7 +4472,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="shape",
-        line=1491,
+        line=1526,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4415,7 +4507,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1504,
+        line=1539,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4450,7 +4542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1514,
+        line=1549,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4485,7 +4577,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1523,
+        line=1558,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4521,7 +4613,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1534,
+        line=1569,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4556,7 +4648,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1543,
+        line=1578,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4594,7 +4686,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1555,
+        line=1590,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4630,7 +4722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1564,
+        line=1599,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4667,7 +4759,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="index",
-        line=1573,
+        line=1608,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4704,7 +4796,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="index",
-        line=1584,
+        line=1619,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4743,7 +4835,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="index",
-        line=1597,
+        line=1632,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4781,7 +4873,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="index",
-        line=1609,
+        line=1644,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4818,7 +4910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="index",
-        line=1620,
+        line=1655,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4857,7 +4949,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="index",
-        line=1632,
+        line=1667,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4895,7 +4987,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="index",
-        line=1645,
+        line=1680,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4931,7 +5023,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="index",
-        line=1655,
+        line=1690,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -4966,7 +5058,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="index",
-        line=1665,
+        line=1700,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5001,7 +5093,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1680,
+        line=1715,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5036,6 +5128,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Matrix product, of batches too; vectors are rows on the left and columns on the right.",
+        latex="r_{ij} = \\sum_k x_{ik} \\, y_{kj}",
         reference="np.matmul(self, other)",
     ),
     OpRow(
@@ -5043,7 +5136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1703,
+        line=1739,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5070,6 +5163,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Product of two matrices.",
+        latex="r_{ij} = \\sum_k x_{ik} \\, m_{kj}",
         reference="self @ mat2",
     ),
     OpRow(
@@ -5077,7 +5171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1713,
+        line=1750,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5111,7 +5205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1723,
+        line=1760,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5138,6 +5232,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Products of the matrices of two batches.",
+        latex="r_{bij} = \\sum_k x_{bik} \\, m_{bkj}",
         reference="np.einsum('bij,bjk->bik', self, mat2)",
     ),
     OpRow(
@@ -5145,7 +5240,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1733,
+        line=1771,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5172,6 +5267,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Product of a matrix and a vector.",
+        latex="r_i = \\sum_j x_{ij} \\, v_j",
         reference="self @ vec",
     ),
     OpRow(
@@ -5179,7 +5275,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1743,
+        line=1782,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5206,6 +5302,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sum of the products of two vectors.",
+        latex="\\sum_i x_i \\, t_i",
         reference="np.sum(self * tensor)",
     ),
     OpRow(
@@ -5213,7 +5310,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1753,
+        line=1793,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5240,6 +5337,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="All products of an element of one vector with one of another.",
+        latex="r_{ij} = x_i \\, v_j",
         reference="self[:, None] * vec2",
     ),
     OpRow(
@@ -5247,7 +5345,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1764,
+        line=1805,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5278,6 +5376,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Product with the transposed weight, plus the bias.",
+        latex="x \\, w^\\mathsf{T} + b",
         reference="np.matmul(self, weight.T) + (0 if bias is None else bias)",
     ),
     OpRow(
@@ -5285,7 +5384,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1781,
+        line=1823,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5323,7 +5422,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1797,
+        line=1839,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5356,7 +5455,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1805,
+        line=1847,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5391,7 +5490,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1815,
+        line=1857,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5424,7 +5523,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1823,
+        line=1865,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5460,7 +5559,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1833,
+        line=1875,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5496,7 +5595,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1843,
+        line=1885,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5530,7 +5629,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1852,
+        line=1894,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5565,7 +5664,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1864,
+        line=1906,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5598,7 +5697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1874,
+        line=1916,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5633,7 +5732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1886,
+        line=1928,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5666,7 +5765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1894,
+        line=1936,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5699,7 +5798,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1903,
+        line=1945,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5732,7 +5831,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1915,
+        line=1957,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5762,6 +5861,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Squared differences, their mean or their sum.",
+        latex="\\frac{1}{n} \\sum_i \\left(x_i - t_i\\right)^2",
         reference="reduced((self - target) ** 2, reduction)",
     ),
     OpRow(
@@ -5769,7 +5869,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1928,
+        line=1971,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5798,6 +5898,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Gradient through mse_loss, with respect to the first of what it compares.",
+        latex="x \\, \\left(\\mathit{scale} \\, \\left(\\mathit{one} - y\\right)\\right)",
         reference="self * scale * (one - other)",
     ),
     OpRow(
@@ -5805,7 +5906,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1937,
+        line=1980,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5839,6 +5940,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Minus the log-probability of the right class; its mean, its sum or one for each.",
+        latex="-\\frac{\\sum_i w_{t_i} \\, x_{i t_i}}{\\sum_i w_{t_i}}",
         reference="nll_loss(self, target, weight, ignore_index, reduction)",
         non_differentiable=("target",),
     ),
@@ -5847,7 +5949,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1953,
+        line=1997,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5886,7 +5988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=1967,
+        line=2011,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
