@@ -64,6 +64,10 @@ class Callees:
     def of_library(self, base: str) -> list[Callee]:
         return self.library.named(base) if self.library else []
 
+    def is_shared(self, base: str) -> bool:
+        """Do both an op outside the tree and one of the library have the name? Then it does not say which is meant."""
+        return base in self._by_base and bool(self.of_library(base))
+
     def of_operator(self, method: str) -> list[Callee]:
         """Callees behind a special method such as ``__mul__``. No table outside the tree has any."""
         return self.library.of_operator(method) if self.library else self._by_operator.get(method, [])

@@ -25,7 +25,7 @@ from .rules import EntryRules, LibraryRules, NoRule, Rules
 from .saving import Plan, Prices
 from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
 from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
-from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer
+from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
 
 GRADIENT = Variable("grad")
 LOGISTIC = "sigmoid"
@@ -90,7 +90,21 @@ class Deriver:
         if not all(alternatives):
             return declaration
         plan = self._prices(declaration).cheapest(alternatives)
-        return _with_plan(declaration, plan, squares=bool(self.context.callees.named("square")))
+        completed = _with_plan(declaration, plan, squares=self._can_write("square"))
+        return declaration if self._has_shared_names(declaration, completed) else completed
+
+    def _can_write(self, function: str) -> bool:
+        callees = self.context.callees
+        return bool(callees.named(function)) and not callees.is_shared(function)
+
+    def _has_shared_names(self, declaration: Declaration, completed: Declaration) -> bool:
+        """Report a derived formula that would call an op outside the tree where it means one of the library."""
+        for formula in completed.formulas:
+            shared = sorted(filter(self.context.callees.is_shared, _words(formula.text.text)))
+            if formula.is_derived and shared:
+                self._report(declaration, formula.inputs[0], NoDerivative("", f"it {shared_name(shared[0])}"))
+                return True
+        return False
 
     def _prices(self, declaration: Declaration) -> Prices:
         arguments = declaration.signature.arguments
@@ -112,7 +126,7 @@ class Deriver:
             self._report(declaration, name, problem)
             return []
         except NotSymbolic as problem:
-            self._report(declaration, name, NoDerivative("", str(problem)))
+            self._report(declaration, name, NoDerivative("", f"it {problem}"))
             return []
         if derivative is None:
             self._report_independent(declaration, name)
@@ -136,7 +150,7 @@ class Deriver:
             for argument in declaration.signature.arguments
         }
         tangent = _Walk(self, scope, only_real).dual(forward).tangent
-        has_logistic = tangent is not None and bool(self.context.callees.named(LOGISTIC))
+        has_logistic = tangent is not None and self._can_write(LOGISTIC)
         return with_logistic(tangent, LOGISTIC) if tangent is not None and has_logistic else tangent
 
     # -- one step

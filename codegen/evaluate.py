@@ -94,6 +94,8 @@ class Evaluator:
 
     def _call(self, function: str, operands: list[Value]) -> Value:
         """An op by its forward, whatever else has its name."""
+        if self.callees.is_shared(function):
+            raise NoValue
         op = self.ops.get(function)
         forward = op.variants[0].forward if op else None
         name = forward.ufunc if forward and forward.ufunc else function

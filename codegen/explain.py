@@ -120,8 +120,9 @@ def _consequences(op: Op) -> Iterator[str]:
 
 def _derivatives(variant: Variant) -> Iterator[str]:
     for gradient in variant.backward.gradients if variant.backward else ():
+        origin = "derived; " if gradient.formula.is_derived else ""
         loop = "a loop, or ops when its graph is wanted" if gradient.formula.is_pointwise else "ops"
-        yield f"gradient    {', '.join(gradient.inputs)}: {_one_line(gradient.formula.text)}    ({loop})"
+        yield f"gradient    {', '.join(gradient.inputs)}: {_one_line(gradient.formula.text)}    ({origin}{loop})"
     if variant.tangents is not None:
         yield from _forward_mode(variant)
 
@@ -171,6 +172,8 @@ def _savings_of(variant: Variant, backward: Backward) -> Iterator[str]:
     unread = [name for name in (*tensors, *variant.signature.output_names) if name not in names]
     if unread:
         yield f"(not saved: {', '.join(unread)}, which no formula reads)"
+    if backward.saving:
+        yield f"chosen: {backward.saving}"
 
 
 def _saved_name(item: SavedTensor | SavedValue) -> str:

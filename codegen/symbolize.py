@@ -74,6 +74,8 @@ class Symbolizer:
 
     def _call(self, expr: Call) -> Symbolic:
         function, arguments = expr.function, expr.arguments
+        if self.callees.is_shared(function):  # algebra knows functions by their names
+            raise NotSymbolic(shared_name(function))
         if self.only_real and function in REAL_IDENTITIES:
             return self.read(arguments[0])
         if function == "where" and len(arguments) == 3:
@@ -124,6 +126,10 @@ _ARITHMETIC: dict[str, Callable[..., Symbolic]] = {
     "*": product,
     "/": quotient,
 }
+
+
+def shared_name(function: str) -> str:
+    return f"calls '{function}', which is the name of one of gradsmith's ops and of another in this table"
 
 
 def literal_of(default: str) -> Literal:

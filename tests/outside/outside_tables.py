@@ -13,6 +13,7 @@ waves:
   self: grad * (cos(self) * self + sin(self))
   variants: [function, method, inplace]
   aliases: [ripples]
+  complex: false
   samples:
   - {self: real(3, 4)}
   doc: Waves that grow.

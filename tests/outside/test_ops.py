@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.autograd import forward_ad as fwAD
 from gradsmith.autograd import grad
 from gradsmith.generated.op_table import OpRow
 
@@ -173,3 +174,15 @@ def test_the_table_is_there_as_data(kinds):
         "squareplus", "soft_relu", "tanh", "erf", "mul", "both", "where", "extremes", "smoothed", "every_other",
         "halves", "total",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["squareplus", "tanh", "smoothed"])
+def test_forward_mode(kinds, name):
+    """The derivative along a direction, which no entry of the table has written down."""
+    op = getattr(kinds, name)
+    direction = np.cos(np.arange(4.0))
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(gs.tensor(DATA[0]), gs.tensor(direction))
+        found = fwAD.unpack_dual(op(dual)).tangent
+    ends = [op(gs.tensor(DATA[0] + sign * STEP * direction)).numpy() for sign in (1, -1)]
+    np.testing.assert_allclose(found, (ends[0] - ends[1]) / (2 * STEP), rtol=1e-6, atol=1e-8)

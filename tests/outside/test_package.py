@@ -24,7 +24,7 @@ def test_a_package_in_the_current_folder(generate, run_python, small, tmp_path):
     assert "link    my_ops.waves" in done.stdout
     assert run_python("-c", VALUE.format("my_ops")).stdout == "True\n"
     assert generate("--package", "my_ops").stdout == ""  # nothing has changed
-    small.write_text(SMALL.replace("sin(self) * self)", "sin(self))"), encoding="utf-8")
+    small.write_text(SMALL.replace("sin(self) * self)", "sin(self) * self + 1)"), encoding="utf-8")
     assert "cc      my_ops/waves_kernels.c" in generate("--package", "my_ops").stdout
     names = {path.name.partition(".")[0] for path in (tmp_path / "my_ops").iterdir() if path.is_file()}
     assert names == {"__init__", "op_table", "py", "waves", "waves_kernels"}
