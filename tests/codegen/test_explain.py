@@ -127,7 +127,10 @@ def test_an_entry_of_another_table(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_what_was_derived_and_chosen_is_said() -> None:
-    entry = "- name: root(Tensor self) -> Tensor\n  forward: pointwise(exp(self))\n  samples: [{self: real(3)}]\n  doc: Exponential.\n"
+    entry = (
+        "- name: root(Tensor self) -> Tensor\n  forward: pointwise(exp(self))\n"
+        "  samples: [{self: real(3)}]\n  doc: Exponential.\n"
+    )
     text = OPS.replace("exponential:\n", f"exponential:\n{entry}")
     table = load_table(text)
     shown = explain("root", Sources(table, text, render_all(table)))
