@@ -21,5 +21,8 @@ cdef int end_op(int depth, object result) except -1
 cdef int begin_node(object node) except? 0
 cdef int end_node(int depth, object node) except -1
 
+# The calling Python code goes on beside what ran before: what cannot be around it any more has failed.
+cdef int settle(Observer observer, size_t address) except -1
+
 cdef Observer current_observer()                    # of this thread; None
 cdef Observer swap_observer(Observer observer)      # for a thread that works for another; gives the one before

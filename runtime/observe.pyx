@@ -85,14 +85,22 @@ cdef Place place_at(size_t address):
 
 
 cdef int push(Observer observer, size_t address) except 0:
-    """One more op or node runs; those that cannot be around it have failed. Gives its depth."""
+    """One more op or node runs. Gives its depth."""
     cdef Place place = place_at(address)
-    cdef int depth = len(observer.places)
-    while depth and not (<Place>observer.places[depth - 1]).is_around(place):
-        pop_failed(observer)
-        depth -= 1
+    drop_failed(observer, place)
     observer.places.append(place)
-    return depth + 1
+    return len(observer.places)
+
+
+cdef int settle(Observer observer, size_t address) except -1:
+    return drop_failed(observer, place_at(address)) if observer.places else 0
+
+
+cdef int drop_failed(Observer observer, Place place) except -1:
+    """What runs at `place` now is inside some of the ops and nodes; the others have failed."""
+    while observer.places and not (<Place>observer.places[len(observer.places) - 1]).is_around(place):
+        pop_failed(observer)
+    return 0
 
 
 cdef bint pop(Observer observer, int depth) except -1:

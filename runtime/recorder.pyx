@@ -2,14 +2,18 @@
 
 Spans are kept as they end; what is made of them (tables, traces) is a layer above, in Python.
 """
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.observe cimport Observer
+from gradsmith.runtime.memory_use cimport bytes_in_use
+from gradsmith.runtime.node cimport NODE_LEAF, Node
+from gradsmith.runtime.observe cimport Observer, current_observer, settle, watching
 from gradsmith.runtime.tensor cimport TensorBase
 
 import sys
-import threading
 import time
-import tracemalloc
+
+from gradsmith.runtime.decorators import decorate
+
+cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident()
 
 cdef object clock = time.perf_counter_ns
 
@@ -28,13 +32,17 @@ cdef class Span:
         What it ran inside.
     thread : int
     sequence_nr : int
-        Of the node that the op recorded, or that ran; -1 for none. It links the two.
+        Of the node that the op recorded, or that ran; -1 for none, and for leaves. It links the two.
     shapes : tuple or None
         Of the operands; () for what is no tensor.
     stack : tuple of str or None
         Innermost Python line first.
+    arguments : object
+        What a stretch of the user's code was given to be kept with it.
     memory : int
-        Bytes that it left allocated.
+        Bytes of array data that it allocated, less those that it freed.
+    memory_after : int
+        Bytes in use when it ended, of those allocated since the recording began.
     failed : bool
         It raised.
     """
@@ -50,6 +58,7 @@ cdef class Span:
     cdef readonly object stack
     cdef readonly object arguments
     cdef readonly long long memory
+    cdef readonly long long memory_after
     cdef readonly bint failed
 
 
@@ -65,12 +74,12 @@ cdef class Recorder(Observer):
     cdef readonly list spans            # that have ended
     cdef list running                   # innermost last
     cdef bint record_shapes, profile_memory, with_stack
-    cdef unsigned long thread
+    cdef long long memory_before
 
     def __init__(self, *, bint record_shapes=False, bint profile_memory=False, bint with_stack=False):
         self.spans, self.running = [], []
         self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
-        self.thread = threading.get_ident()
+        self.memory_before = bytes_in_use()
 
     cdef Span innermost(self):
         cdef Py_ssize_t count = len(self.running)
@@ -80,11 +89,11 @@ cdef class Recorder(Observer):
         cdef Span span = Span.__new__(Span)
         span.kind, span.name = kind, name
         span.parent = self.innermost()
-        span.thread, span.sequence_nr = self.thread, -1
+        span.thread, span.sequence_nr = PyThread_get_thread_ident(), -1
         if self.with_stack:
             span.stack = lines_of_stack()
         if self.profile_memory:
-            span.memory = -tracemalloc.get_traced_memory()[0]
+            span.memory = -bytes_in_use()
         self.running.append(span)
         span.start = clock()
         return span
@@ -95,14 +104,19 @@ cdef class Recorder(Observer):
         cdef Span span
         while self.running:
             span = self.running.pop()
-            span.end = now
             span.failed = span.kind != kind
-            if self.profile_memory:
-                span.memory += tracemalloc.get_traced_memory()[0]
-            self.spans.append(span)
+            self.close(span, now)
             if not span.failed:
                 return span
         return None
+
+    cdef int close(self, Span span, long long now) except -1:
+        span.end = now
+        if self.profile_memory:
+            span.memory += bytes_in_use()
+            span.memory_after = bytes_in_use() - self.memory_before
+        self.spans.append(span)
+        return 0
 
     cdef object begin_op(self, str name, tuple operands):
         cdef Span span = self.begin("op", name)
@@ -118,7 +132,8 @@ cdef class Recorder(Observer):
 
     cdef int begin_node(self, object node) except -1:
         cdef Span span = self.begin("node", node.name())
-        span.sequence_nr = (<Node>node).sequence_nr
+        if not (<Node>node).flags & NODE_LEAF:
+            span.sequence_nr = (<Node>node).sequence_nr
         return 0 if self.outer is None else self.outer.begin_node(node)
 
     cdef int end_node(self, object node) except -1:
@@ -126,24 +141,115 @@ cdef class Recorder(Observer):
         return 0 if self.outer is None else self.outer.end_node(node)
 
     cdef int fail(self) except -1:
-        cdef Span span = self.innermost()
+        cdef Span span = self.innermost_of_ours()
         if span is not None:
             self.finish(span.kind)
             span.failed = True
         return 0 if self.outer is None else self.outer.fail()
 
-    def begin_user(self, str name, arguments=None):
-        """A stretch of the user's own code begins."""
-        self.begin("user", name).arguments = arguments
+    cdef Span innermost_of_ours(self):
+        """The innermost op or node that runs: what the user's code begins, it ends itself."""
+        cdef Span span
+        for span in reversed(self.running):
+            if span.kind != "user":
+                return span
+        return None
 
-    def end_user(self):
-        """The innermost stretch of the user's code ends."""
-        self.finish("user")
+    cdef Span begin_user(self, str name, object arguments):
+        cdef Span span = self.begin("user", name)
+        span.arguments = arguments
+        return span
+
+    cdef int end_user(self, Span span, bint failed) except -1:
+        """End a stretch of the user's code. It may end after what began inside it, or when nothing is recorded."""
+        cdef Py_ssize_t i
+        for i in range(len(self.running) - 1, -1, -1):
+            if self.running[i] is span:
+                del self.running[i]
+                span.failed = failed
+                self.close(span, clock())
+                return 0
+        return 0
 
     def take(self):
         """The spans that have ended since the last time."""
         taken, self.spans = self.spans, []
         return taken
+
+    def close_all(self):
+        """What still runs ends here, for this recorder."""
+        cdef long long now = clock()
+        while self.running:
+            self.close(self.running.pop(), now)
+
+
+cdef class record_function:
+    """Give a stretch of code a name, under which the profiles of the thread show it.
+
+    A context manager and a decorator; of generators and coroutines too. While nothing is recorded it does nothing.
+
+    Parameters
+    ----------
+    name : str
+    args : str, optional
+        Kept with it, and shown in traces.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> with gs.profiler.profile() as profile:
+    ...     with gs.profiler.record_function("double"):
+    ...         _ = gs.ones(3) * 2
+    >>> [(event.name, event.cpu_parent and event.cpu_parent.name) for event in profile.events()]
+    [('double', None), ('mul', 'double')]
+    """
+
+    cdef readonly str name
+    cdef readonly object args
+    cdef tuple running          # pairs of a recorder and its span, and the same of the block around; None outside
+
+    def __init__(self, str name not None, args=None):
+        self.name, self.args = name, args
+
+    def __enter__(self):
+        if watching:
+            self.running = (begin_everywhere(self.name, self.args), self.running)
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        if self.running is not None:
+            begun, self.running = self.running
+            end_everywhere(begun, kind is not None)
+
+    def __call__(self, function):
+        return decorate(lambda: record_function(self.name, self.args), function)
+
+    def __repr__(self):
+        return f"record_function({self.name!r})"
+
+
+cdef list begin_everywhere(str name, object arguments):
+    """Begin a stretch of the user's code for every recorder of the thread."""
+    cdef char here
+    cdef Observer observer = current_observer()
+    cdef list begun = []
+    if observer is not None:
+        settle(observer, <size_t>&here)
+    while observer is not None:
+        if isinstance(observer, Recorder):
+            begun.append((observer, (<Recorder>observer).begin_user(name, arguments)))
+        observer = observer.outer
+    return begun
+
+
+cdef int end_everywhere(list begun, bint failed) except -1:
+    cdef char here
+    cdef Observer observer = current_observer()
+    if observer is not None:
+        settle(observer, <size_t>&here)
+    for recorder, span in begun:
+        (<Recorder>recorder).end_user(<Span>span, failed)
+    return 0
 
 
 cdef object shape_of(object operand):

@@ -1,0 +1,15 @@
+"""What ran, for how long, and inside what: a profile of ops and of backward. See docs/profiler.md."""
+
+from gradsmith.profiler.schedules import ProfilerAction, schedule
+from gradsmith.profiler.session import ProfilerActivity, profile, supported_activities, tensorboard_trace_handler
+from gradsmith.runtime.recorder import record_function
+
+__all__ = [
+    "ProfilerAction",
+    "ProfilerActivity",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
