@@ -69,6 +69,15 @@ from gradsmith.runtime.hook_calls cimport (
 from gradsmith.runtime.input_metadata cimport fits, made_to_fit
 from gradsmith.runtime.node cimport Edge, InputMetadata, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node
 from gradsmith.runtime.node cimport metadata_dtype, metadata_of, metadata_shape_tuple
+from gradsmith.runtime.observe cimport (
+    Observer,
+    begin_node,
+    current_observer,
+    end_node,
+    enter_thread,
+    leave_thread,
+    watching,
+)
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor, wrap_owned
 from gradsmith.runtime.variable cimport grad_accumulator, requires_grad, set_backward_of_scalar
 
@@ -92,7 +101,7 @@ cdef int run(GraphTask task, list grads, bint create_graph) except -1:
     """Send `grads` into the graph at the roots of the run, and work the queue off."""
     if task.thread_depth >= MAX_THREAD_DEPTH and is_multithreading_enabled():
         task.thread_depth = 0
-        run_on_helper(run_here, (task, grads, create_graph), cancel)
+        run_on_helper(run_here, (task, grads, create_graph, current_observer()), cancel)
         return 0
     cdef bint previous = swap_grad_mode(create_graph)
     cdef PyObject *outer = swap_current_task(<PyObject *>task)
@@ -108,12 +117,20 @@ cdef int run(GraphTask task, list grads, bint create_graph) except -1:
     return 0
 
 
-def run_here(GraphTask task, list grads, bint create_graph):
-    """The run, in the helper thread that calls this."""
-    run(task, grads, create_graph)
+def run_here(GraphTask task, list grads, bint create_graph, Observer observer):
+    """The run, in the helper thread that calls this, seen by the observer of the thread that waits."""
+    cdef list places
+    if observer is None:
+        run(task, grads, create_graph)
+        return
+    places = enter_thread(observer)
+    try:
+        run(task, grads, create_graph)
+    finally:
+        leave_thread(observer, places)
 
 
-def cancel(GraphTask task, list grads, bint create_graph):
+def cancel(GraphTask task, list grads, bint create_graph, Observer observer):
     """Stop a run of another thread, and so all that it has started, at the next node."""
     task.cancelled = True
 
@@ -252,7 +269,7 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
             if task.pruned and not on_path(task, node, grads):
                 return 0
             apply(task, n, grads, results)
-        if task.watched:
+        if task.checked:
             check_results(n, results)
         if not task.keep_graph:
             n.release_saved()
@@ -264,12 +281,16 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
 
 
 cdef int evaluate_watched(GraphTask task, PyObject *node) except -1:
-    """In anomaly mode an error says where the node was recorded."""
+    """Observers see the node; in anomaly mode an error says where it was recorded."""
+    cdef int span = begin_node(<Node>node) if watching else 0
     try:
         evaluate(task, node)
     except Exception:
-        explain_error(<Node>node)
+        if task.checked:
+            explain_error(<Node>node)
         raise
+    if span:
+        end_node(span, <Node>node)
     return 0
 
 
@@ -373,7 +394,7 @@ cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyOb
     """See node.pxd, Note [Edges to leaves]."""
     if not fits_leaf(leaf, grad):
         grad = made_to_fit_leaf(node, edge, leaf, grad)
-    if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL:
+    if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL and not task.watched:
         return accumulate_grad(leaf, grad)
     return send_to_accumulator(task, node, edge, lasting_accumulator(task, leaf), grad)
 
@@ -401,9 +422,20 @@ cdef int send_to_accumulator(GraphTask task, Node node, int edge, PyObject *accu
     if is_observed(accumulator):
         add_to_buffer(task, accumulator, 0, grad)
         return arrive(task, node, edge, accumulator)
-    if not task.pruned:
-        return accumulate_grad(leaf_of(accumulator), grad)
-    return route(task, accumulator, 0, grad)
+    if task.pruned:
+        return route(task, accumulator, 0, grad)
+    if task.watched:
+        return accumulate_watched(accumulator, grad)
+    return accumulate_grad(leaf_of(accumulator), grad)
+
+
+cdef int accumulate_watched(PyObject *accumulator, PyObject *grad) except -1:
+    """Observers see it as a node, inside the one that the gradient comes from."""
+    cdef int span = begin_node(<Node>accumulator) if watching else 0
+    accumulate_grad(leaf_of(accumulator), grad)
+    if span:
+        end_node(span, <Node>accumulator)
+    return 0
 
 
 cdef int send_undefined(GraphTask task, Node node, int edge) except -1:
@@ -471,10 +503,16 @@ set_backward_of_scalar(backward_of_scalar)
 cdef int run_all(list roots, list grads, bint keep_graph, bint create_graph) except -1:
     cdef GraphTask task = begin(roots, keep_graph)
     try:
-        task.watched = anomaly_enabled()
+        look_who_watches(task)
         run(task, grads, create_graph)
     finally:
         end(task)
+    return 0
+
+
+cdef int look_who_watches(GraphTask task) except -1:
+    task.checked = anomaly_enabled()
+    task.watched = task.checked or (watching and current_observer() is not None)
     return 0
 
 
@@ -501,7 +539,7 @@ cdef list run_pruned(
 ):
     cdef GraphTask task = begin(roots, keep_graph)
     try:
-        task.watched = anomaly_enabled()
+        look_who_watches(task)
         prune(task, inputs, accumulate)
         if not allow_unused:
             check_reached(task, inputs)

@@ -30,7 +30,8 @@ cdef class GraphTask:
     cdef bint pruned                # only what leads to the requested inputs runs
     cdef bint counted               # edges to observed leaves are counted
     cdef bint walked                # every node of the run is marked VISITED
-    cdef bint watched               # anomaly mode was on when the run began
+    cdef bint checked               # anomaly mode was on when the run began
+    cdef bint watched               # that, or the thread had an observer
     cdef bint cancelled             # the thread that waits for this run was interrupted
     cdef int depth                  # runs around this one
     cdef int thread_depth           # those of them that are in the same thread

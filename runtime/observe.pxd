@@ -24,5 +24,9 @@ cdef int end_node(int depth, object node) except -1
 # The calling Python code goes on beside what ran before: what cannot be around it any more has failed.
 cdef int settle(Observer observer, size_t address) except -1
 
+# For a thread that works for another: what `enter_thread` gives is for `leave_thread`.
+cdef list enter_thread(Observer observer)
+cdef int leave_thread(Observer observer, list places) except -1
+
 cdef Observer current_observer()                    # of this thread; None
-cdef Observer swap_observer(Observer observer)      # for a thread that works for another; gives the one before
+cdef Observer swap_observer(Observer observer)      # gives the one before

@@ -187,6 +187,22 @@ cdef Observer swap_observer(Observer observer):
     return previous
 
 
+cdef list enter_thread(Observer observer):
+    """What runs in the other thread is no frame of this one: it is put aside."""
+    cdef list places = observer.places
+    observer.places = []
+    swap_observer(observer)
+    return places
+
+
+cdef int leave_thread(Observer observer, list places) except -1:
+    while observer.places:
+        pop_failed(observer)
+    observer.places = places
+    swap_observer(None)
+    return 0
+
+
 def install(Observer observer not None):
     """Let `observer` see this thread, as its innermost observer."""
     observer.outer = current_observer()
