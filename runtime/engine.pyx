@@ -282,7 +282,7 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
 
 cdef int evaluate_watched(GraphTask task, PyObject *node) except -1:
     """Observers see the node; in anomaly mode an error says where it was recorded."""
-    cdef int span = begin_node(<Node>node) if watching else 0
+    cdef int span = begin_node(<Node>node) if watching and will_run(task, node) else 0
     try:
         evaluate(task, node)
     except Exception:
@@ -292,6 +292,12 @@ cdef int evaluate_watched(GraphTask task, PyObject *node) except -1:
     if span:
         end_node(span, <Node>node)
     return 0
+
+
+cdef bint will_run(GraphTask task, PyObject *node) except -1:
+    """False for a leaf that was ready before its turn, and for what is only captured."""
+    cdef uint32_t state = state_of(task, node)
+    return state & QUEUED and (not task.pruned or state & EXECUTE)
 
 
 cdef bint evaluate_observed(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:

@@ -172,19 +172,19 @@ class profile:
     def _move_to(self, action: ProfilerAction, stopping: bool = False) -> None:
         """Stop, hand over, start: as it follows from what was done so far and from what is to be done now."""
         before, self.current_action = self.current_action, action
-        ends = before is ProfilerAction.RECORD_AND_SAVE or (stopping and before is ProfilerAction.RECORD)
-        if ends or not _goes_on(before, action):
-            self._end_recording(keep=ends)
-            if not ends and not stopping:
-                warnings.warn(f"Incorrect schedule: {before.name} followed by {action.name}", UserWarning, stacklevel=3)
-            if ends and self.on_trace_ready is not None:
+        if self._recording is not None and not _stays(before, action):
+            complete = before is ProfilerAction.RECORD_AND_SAVE or (stopping and before is ProfilerAction.RECORD)
+            self._end_recording(keep=complete)
+            if complete and self.on_trace_ready is not None:
                 self.on_trace_ready(self)
+            is_lost = before is ProfilerAction.RECORD or action is ProfilerAction.NONE
+            if is_lost and not complete and not stopping:
+                warnings.warn(f"Incorrect schedule: {before.name} followed by {action.name}", UserWarning, stacklevel=4)
         if action is not ProfilerAction.NONE and self._recording is None:
             self._recording = Recording(self._options)
 
     def _end_recording(self, keep: bool) -> None:
-        if self._recording is None:
-            return
+        assert self._recording is not None
         events = self._recording.stop()
         self._recording = None
         if keep and self.acc_events and self._events is not None:
@@ -249,11 +249,11 @@ def _check_activities(activities: Iterable[ProfilerActivity] | None) -> None:
             raise ValueError(f"profile(): activities can be ProfilerActivity.CPU only, got {activity!r}")
 
 
-def _goes_on(before: ProfilerAction, action: ProfilerAction) -> bool:
-    """Does what is recorded so far stay, or is there nothing?"""
+def _stays(before: ProfilerAction, action: ProfilerAction) -> bool:
+    """Does a recording go on? One that warmed up is thrown away, one that was to be handed over begins anew."""
     if before is ProfilerAction.RECORD:
         return action in _RECORDING
-    return before is not ProfilerAction.WARMUP or action is ProfilerAction.WARMUP
+    return before is action is ProfilerAction.WARMUP
 
 
 def tensorboard_trace_handler(
