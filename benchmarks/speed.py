@@ -142,6 +142,34 @@ def reentrant(length: int) -> dict[str, Contestant]:
     return each(build, *pair(1))
 
 
+def profiled(length: int) -> dict[str, Contestant]:
+    """Recording small products while a profile runs, and making its events."""
+
+    def build(lib: object, x: object, y: object) -> Contestant:
+        def run() -> None:
+            with lib.autograd.profiler.profile() as profile:
+                for _ in range(length):
+                    x * y
+            assert len(profile.function_events) >= length
+
+        return run
+
+    return each(build, *pair(1))
+
+
+def named_block() -> dict[str, Contestant]:
+    """A block with a name while no profile runs."""
+
+    def build(lib: object, x: object) -> Contestant:
+        def run() -> None:
+            with lib.profiler.record_function("block"):
+                pass
+
+        return run
+
+    return each(build, pair(1)[0])
+
+
 # ---- large arrays
 
 
@@ -250,6 +278,8 @@ ROWS = [
     Row("custom Function that saves, apply + backward", lambda: custom_function(True), "torch 1/2"),
     Row("hook of a node, per call", lambda: node_hooks(100), "torch 0.50", per=100),
     Row("backward inside backward, per call", lambda: reentrant(100), "torch 0.50", per=100),
+    Row("a*b in a profile, with its events", lambda: profiled(1000), "torch 1/2", per=1000),
+    Row("record_function without a profile", named_block, "torch 1/2"),
     Row("elementwise chain fwd+bwd, 1e7", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5),
     Row(
         "elementwise chain fwd+bwd, 1e7, 2 threads", lambda: elementwise_chain(10**7), "torch 1/3", rounds=5, threads=2

@@ -7,7 +7,10 @@
 tensor([2., 4., 6.])
 """
 
-from gradsmith import autograd, nn, profiler, utils
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from gradsmith import autograd, nn, utils
 from gradsmith.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -84,6 +87,9 @@ from gradsmith.runtime.random import (
 )
 from gradsmith.version import __version__
 
+if TYPE_CHECKING:
+    from gradsmith import profiler as profiler
+
 # PyTorch's second names of dtypes. Three of them hide a Python builtin in this module, so they come last.
 half = float16
 double = float64
@@ -108,3 +114,10 @@ __all__ = [
     "uint16", "uint32", "uint64", "uint8", "utils", "zeros", "zeros_like",
     *_ops,
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """A module that is imported when it is first used."""
+    if name == "profiler":
+        return importlib.import_module("gradsmith.profiler")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,6 +27,7 @@ from gradsmith.autograd.variable import Variable
 if TYPE_CHECKING:
     from gradsmith.autograd import forward_ad as forward_ad
     from gradsmith.autograd import functional as functional
+    from gradsmith.autograd import profiler as profiler
 
 __all__ = [
     "Function",
@@ -49,6 +50,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_multithreading_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
@@ -57,6 +59,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Modules that are imported when they are first used."""
-    if name in ("forward_ad", "functional"):
+    if name in ("forward_ad", "functional", "profiler"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

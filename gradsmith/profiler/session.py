@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import platform
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -277,7 +277,7 @@ def tensorboard_trace_handler(
     """
 
     def write(finished: profile) -> None:
-        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        worker = worker_name or f"{platform.node()}_{os.getpid()}"
         folder = Path(dir_name)
         folder.mkdir(parents=True, exist_ok=True)
         suffix = "pt.trace.json.gz" if use_gzip else "pt.trace.json"
