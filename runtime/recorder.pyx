@@ -122,7 +122,12 @@ cdef class Recorder(Observer):
         cdef Span span = self.begin("op", name)
         if self.record_shapes:
             span.shapes = tuple([shape_of(operand) for operand in operands])
-        return None if self.outer is None else self.outer.begin_op(name, operands)
+        if self.outer is None:
+            return None
+        given = self.outer.begin_op(name, operands)
+        if given is not None:
+            self.finish("op")       # it does not run
+        return given
 
     cdef int end_op(self, object result) except -1:
         cdef Span span = self.finish("op")

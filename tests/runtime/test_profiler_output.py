@@ -1,5 +1,6 @@
 """What is made of a profile: averages, tables, traces, stacks."""
 
+import doctest
 import gzip
 import json
 import re
@@ -7,7 +8,7 @@ import re
 import pytest
 
 import gradsmith as gs
-from gradsmith.profiler import profile, record_function
+from gradsmith.profiler import profile, record_function, schedules, session
 
 
 @pytest.fixture(scope="module")
@@ -225,3 +226,18 @@ def test_stacks_need_stacks(prof, tmp_path):
         gs.ones(2) * 2
     with pytest.raises(ValueError, match="with_stack=True"):
         plain.export_stacks(tmp_path / "stacks")
+
+
+# ---- documentation
+
+
+@pytest.mark.parametrize("module", [schedules, session])
+def test_examples_in_docstrings(module):
+    failed, attempted = doctest.testmod(module)
+    assert attempted and not failed
+
+
+def test_the_example_of_record_function():
+    test = doctest.DocTestParser().get_doctest(record_function.__doc__, {}, "record_function", None, 0)
+    failed, attempted = doctest.DocTestRunner().run(test)
+    assert attempted and not failed
