@@ -7,6 +7,8 @@ from typing import Any
 
 from gradsmith.profiler.events import FunctionEvent
 
+STEP = "ProfilerStep"  # name of the steps of a schedule, before the number
+
 
 class FunctionEventAvg:
     """Events that have a key in common, summed.
@@ -82,20 +84,26 @@ def averages_of(events: Iterable[FunctionEvent], by_shape: bool, by_stack: int) 
         key = _key_of(event, by_shape, by_stack)
         if key not in found:
             shapes = event.input_shapes if by_shape else ()
-            found[key] = FunctionEventAvg(event.name, event.kind, shapes, event.stack[:by_stack])
+            found[key] = FunctionEventAvg(key[0], event.kind, shapes, event.stack[:by_stack])
         found[key].add(event, inside=_is_inside(event, key, by_shape, by_stack))
     return list(found.values())
 
 
 def _key_of(event: FunctionEvent, by_shape: bool, by_stack: int) -> _Key:
     shapes = str(event.input_shapes) if by_shape else ""
-    return event.name, event.kind, shapes, *event.stack[:by_stack]
+    return _name_of(event), event.kind, shapes, *event.stack[:by_stack]
+
+
+def _name_of(event: FunctionEvent) -> str:
+    """The steps of a schedule are alike, whatever their numbers."""
+    is_step = event.is_user_annotation and event.name.startswith(STEP)
+    return f"{STEP}*" if is_step else event.name
 
 
 def _is_inside(event: FunctionEvent, key: _Key, by_shape: bool, by_stack: int) -> bool:
     around = event.cpu_parent
     while around is not None:
-        if around.name == event.name and _key_of(around, by_shape, by_stack) == key:
+        if around.kind == event.kind and _key_of(around, by_shape, by_stack) == key:
             return True
         around = around.cpu_parent
     return False

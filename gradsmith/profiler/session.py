@@ -14,6 +14,7 @@ from typing import Any
 
 from typing_extensions import Self
 
+from gradsmith.profiler.averages import STEP
 from gradsmith.profiler.event_list import AverageList, EventList
 from gradsmith.profiler.options import Options
 from gradsmith.profiler.recording import Recording
@@ -151,7 +152,7 @@ class profile:
     def _begin_step(self) -> None:
         self._move_to(self._action())
         if self._schedule is not None:
-            self._step = record_function(f"ProfilerStep#{self.step_num}")
+            self._step = record_function(f"{STEP}#{self.step_num}")
             self._step.__enter__()
 
     def _end_step(self) -> None:

@@ -79,6 +79,7 @@ def test_events_of_all_cycles():
         run(prof, 6)
     assert [e.name for e in prof.events() if e.kind == "user"] == ["ProfilerStep#2", "ProfilerStep#5"]
     assert prof.key_averages().total_average().count == 4
+    assert [(row.key, row.count) for row in prof.key_averages()] == [("ProfilerStep*", 2), ("mul", 2)]
 
 
 def test_a_profile_that_ends_early_hands_over_what_it_has():
