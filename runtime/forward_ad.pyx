@@ -178,12 +178,23 @@ cdef TensorBase zeros_like(TensorBase t):
 cdef TensorBase fitting(TensorBase t, TensorBase value):
     """`value` in the shape and dtype of `t`, broadcast or summed; a real tensor takes the real part."""
     if value.shape != t.shape:
-        value = upcalls.expand(value, t.shape) if value.numel() < t.numel() else upcalls.sum_to(value, t.shape)
+        value = upcalls.expand(value, t.shape) if broadcasts_to(value, t) else upcalls.sum_to(value, t.shape)
     if value.dtype != t.dtype:
         if value.is_complex() and not t.is_complex():
             value = upcalls.real(value)
         value = upcalls.to(value, t.dtype)
     return value
+
+
+cdef bint broadcasts_to(TensorBase value, TensorBase t) noexcept:
+    cdef int missing = cnp.PyArray_NDIM(<cnp.ndarray>t.array) - cnp.PyArray_NDIM(<cnp.ndarray>value.array), i
+    if missing < 0:
+        return False
+    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>value.array)):
+        size = cnp.PyArray_DIM(<cnp.ndarray>value.array, i)
+        if size != 1 and size != cnp.PyArray_DIM(<cnp.ndarray>t.array, missing + i):
+            return False
+    return True
 
 
 cdef TensorBase laid_out_like(TensorBase t, TensorBase value):

@@ -72,10 +72,7 @@ cdef int check_inplace(str op, TensorBase self) except -1:
     if self.flags & IS_VIEW:
         return check_inplace_view(op, self)
     if is_alias(self):
-        raise RuntimeError(
-            f"{op}: a dual number made of a tensor that requires grad shares its memory, and the write would change that "
-            "tensor behind its history. Use the out-of-place form, or make the dual number of a clone()."
-        )
+        raise alias_error(op)
     if self.grad_fn == NULL:
         raise RuntimeError(
             f"a leaf Variable that requires grad is being used in an in-place operation: {op}. "
@@ -147,6 +144,8 @@ cdef bint repeats_elements(PyObject *array) noexcept:
 
 cdef int check_inplace_view(str op, TensorBase self) except -1:
     cdef TensorBase base = <TensorBase>self.base
+    if is_alias(base):
+        raise alias_error(op)
     if self.flags & VIEW_IN_FUNCTION and not self.flags & VIEW_MULTI_OUTPUT:
         raise function_view_error(self, f"is being modified inplace by {op}")
     if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
@@ -166,6 +165,13 @@ cdef int check_inplace_view(str op, TensorBase self) except -1:
     if self.flags & VIEW_NO_GRAD:
         raise ambiguous_view(op, "no_grad mode", "with grad mode enabled", "no_grad")
     return 0
+
+
+cdef object alias_error(str op):
+    return RuntimeError(
+        f"{op}: a dual number made of a tensor that requires grad shares its memory, and the write would change that "
+        "tensor behind its history. Use the out-of-place form, or make the dual number of a clone()."
+    )
 
 
 cdef object ambiguous_view(str op, str made, str modified, str block):

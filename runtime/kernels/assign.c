@@ -27,7 +27,7 @@ gs_check_writable(PyObject *array)
         return -1;
     }
     for (int i = 0; i < a->nd; i++) {
-        if (a->strides[i] == 0 && a->dimensions[i] > 1) {
+        if (a->strides[i] == 0 && a->dimensions[i] > 1 && gs_size(array) > 0) {
             PyErr_SetString(PyExc_RuntimeError,
                             "unsupported operation: more than one element of the written-to tensor refers to a single "
                             "memory location. Please clone() the tensor before performing the operation.");

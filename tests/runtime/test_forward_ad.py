@@ -389,12 +389,22 @@ def test_gradients_that_meet_keep_their_tangents():
         np.testing.assert_allclose(tangent(g), (2 - np.sin(X)) * T)
 
 
+def test_a_tangent_grows_with_its_result():
+    """Into more dimensions and into none, though the number of elements stays or falls."""
+    with dual_level():
+        x = make_dual(gs.tensor(np.ones((2, 3))), gs.tensor(np.full((2, 3), 5.0)))
+        assert tangent(x + gs.tensor(np.ones((1, 2, 3)))).tolist() == [[[5.0] * 3] * 2]
+        assert tangent(x[:, :1] + gs.tensor(np.ones((2, 0)))).shape == (2, 0)
+
+
 def test_a_dual_of_a_tensor_that_requires_grad_may_not_be_written():
     x = gs.tensor(X, requires_grad=True)
     with dual_level():
-        d = make_dual(x * 1, gs.tensor(T))
-        with pytest.raises(RuntimeError, match="shares its memory"):
-            d.mul_(2)
+        for of in (x * 1, x):
+            d = make_dual(of, gs.tensor(T))
+            for written in (d, d[:1]):
+                with pytest.raises(RuntimeError, match="shares its memory"):
+                    written.mul_(2)
 
 
 def test_a_write_to_a_dual_is_a_change_of_the_tensor():

@@ -263,6 +263,14 @@ def test_a_tensor_that_repeats_elements_takes_one_value_only():
     assert t.tolist() == [5, 5, 5]
 
 
+def test_what_is_empty_repeats_nothing():
+    """Its strides are zero, but there is no place that is written twice."""
+    for write in (lambda t: t.add_(gs.ones(2, 1)), lambda t: t.copy_(gs.ones(2, 1)), lambda t: t.sin_()):
+        empty = gs.ones(2, 1) + gs.zeros(2, 0)
+        write(empty)
+        assert empty.shape == (2, 0) and empty._version == 1
+
+
 def test_storage_offset():
     x = gs.zeros(3, 4)
     assert x.storage_offset() == 0
