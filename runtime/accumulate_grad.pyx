@@ -9,7 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport ANY_DTYPE, InputMetadata, NODE_LEAF, Node, SAVED_LEAF, set_metadata
-from gradsmith.runtime.tangent cimport has_tangent_2
+from gradsmith.runtime.tangent cimport has_tangent_2, ops_wanted
 from gradsmith.runtime.tensor cimport (
     HAS_GRAD_DTYPE,
     REQUIRES_GRAD,
@@ -107,7 +107,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:
         return 0
-    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad):
+    if ops_wanted() and (grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad)):
         meta.grad = upcalls.clone(value) if meta.grad is None else upcalls.add(meta.grad, value)
         return 0
     return add_to_grad(leaf, meta, value, may_steal(leaf, value))
