@@ -53,6 +53,7 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         record=record_view(variant),
         refused=tuple(_refused(op, variant.signature.argument(name)) for name in variant.refused),
         written=bool(variant.written),
+        is_replaceable=variant.forward.kind != "composite" and not variant.is_view and not variant.written,
         inplace=_inplace_view(op, variant),
     )
 

@@ -277,6 +277,7 @@ class EntryView:
     record: RecordView | None
     refused: tuple[Refused, ...]
     written: bool  # the op itself changes `self`: there is only the in-place form
+    is_replaceable: bool  # it only computes: an observer may have its result already
     inplace: InplaceView | None
 
 

@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -213,12 +218,10 @@ cdef TensorBase sigmoid_by_ops(TensorBase self):
 cdef TensorBase op_sigmoid(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("sigmoid", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("sigmoid", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&SIGMOID_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SIGMOID_FORWARD, operands, ())
     if result is None:
         result = sigmoid_by_ops(self)
     cdef SigmoidBackward0 node
@@ -239,8 +242,6 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sigmoid_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -353,12 +354,10 @@ cdef TensorBase relu_by_ops(TensorBase self):
 cdef TensorBase op_relu(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("relu", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("relu", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&RELU_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&RELU_FORWARD, operands, ())
     if result is None:
         result = relu_by_ops(self)
     cdef ReluBackward0 node
@@ -379,8 +378,6 @@ cdef TensorBase inplace_relu(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("relu_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -506,12 +503,10 @@ cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     cdef int span = 0
     if watching:
-        span = begin_op("softplus", (self, beta, threshold))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("softplus", (self, beta, threshold))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
     if result is None:
         result = softplus_by_ops(self, beta, threshold)
     cdef SoftplusBackward0 node
@@ -573,8 +568,6 @@ cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
     if watching:
         span = begin_op("gelu", (self, approximate))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
     if span:
         end_op(span, result)
@@ -660,12 +653,10 @@ cdef TensorBase gelu_erf_by_ops(TensorBase self):
 cdef TensorBase op_gelu_erf(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("gelu_erf", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("gelu_erf", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&GELU_ERF_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&GELU_ERF_FORWARD, operands, ())
     if result is None:
         result = gelu_erf_by_ops(self)
     cdef GeluErfBackward0 node
@@ -767,12 +758,10 @@ cdef TensorBase gelu_tanh_by_ops(TensorBase self):
 cdef TensorBase op_gelu_tanh(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("gelu_tanh", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("gelu_tanh", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&GELU_TANH_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&GELU_TANH_FORWARD, operands, ())
     if result is None:
         result = gelu_tanh_by_ops(self)
     cdef GeluTanhBackward0 node
@@ -874,12 +863,10 @@ cdef TensorBase silu_by_ops(TensorBase self):
 cdef TensorBase op_silu(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("silu", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("silu", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&SILU_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SILU_FORWARD, operands, ())
     if result is None:
         result = silu_by_ops(self)
     cdef SiluBackward0 node

@@ -80,8 +80,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -188,10 +193,8 @@ cdef int tangents_add_tensor(TensorBase result, TensorBase self, TensorBase othe
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("add", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(ADD, self.array, other.array))
+        span = begin_replaceable_op("add", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(ADD, self.array, other.array))
     cdef AddBackward0 node
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
@@ -210,8 +213,6 @@ cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("add_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("add_", self, op_add_tensor(self, other))
@@ -257,10 +258,8 @@ cdef int tangents_add_scalar(TensorBase result, TensorBase self, object other) e
 cdef TensorBase op_add_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("add", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(ADD, self.array, other, False))
+        span = begin_replaceable_op("add", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(ADD, self.array, other, False))
     cdef AddScalarBackward0 node
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
@@ -278,8 +277,6 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("add_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("add_", self, op_add_scalar(self, other))
@@ -354,13 +351,11 @@ cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, objec
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     cdef int span = 0
     if watching:
-        span = begin_op("add", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("add", (self, other, alpha))
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = fused_forward(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,))
     if result is None:
         result = add_alpha_tensor_by_ops(self, other, alpha)
     cdef AddBackward1 node
@@ -383,8 +378,6 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
     cdef int span = 0
     if watching:
         span = begin_op("add_", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("add_", self, op_add_alpha_tensor(self, other, alpha))
@@ -445,12 +438,10 @@ cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object al
 cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha):
     cdef int span = 0
     if watching:
-        span = begin_op("add", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("add", (self, other, alpha))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha))
     if result is None:
         result = add_alpha_scalar_by_ops(self, other, alpha)
     cdef AddScalarBackward1 node
@@ -470,8 +461,6 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
     cdef int span = 0
     if watching:
         span = begin_op("add_", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("add_", self, op_add_alpha_scalar(self, other, alpha))
@@ -604,10 +593,8 @@ cdef int tangents_sub_tensor_tensor(TensorBase result, TensorBase self, TensorBa
 cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("sub", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(SUBTRACT, self.array, other.array))
+        span = begin_replaceable_op("sub", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(SUBTRACT, self.array, other.array))
     cdef SubBackward0 node
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
@@ -626,8 +613,6 @@ cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("sub_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("sub_", self, op_sub_tensor_tensor(self, other))
@@ -673,10 +658,8 @@ cdef int tangents_sub_tensor_scalar(TensorBase result, TensorBase self, object o
 cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("sub", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
+        span = begin_replaceable_op("sub", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
     cdef SubTensorScalarBackward0 node
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
@@ -694,8 +677,6 @@ cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("sub_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("sub_", self, op_sub_tensor_scalar(self, other))
@@ -742,10 +723,8 @@ cdef int tangents_sub_scalar_tensor(TensorBase result, object self, TensorBase o
 cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("sub", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
+        span = begin_replaceable_op("sub", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
     cdef SubScalarTensorBackward0 node
     if requires_grad_1(other):
         node = SubScalarTensorBackward0.__new__(SubScalarTensorBackward0)
@@ -815,13 +794,11 @@ cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other
 cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     cdef int span = 0
     if watching:
-        span = begin_op("sub", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("sub", (self, other, alpha))
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = fused_forward(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,))
     if result is None:
         result = sub_alpha_tensor_tensor_by_ops(self, other, alpha)
     cdef SubBackward1 node
@@ -844,8 +821,6 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
     cdef int span = 0
     if watching:
         span = begin_op("sub_", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha))
@@ -906,12 +881,10 @@ cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, ob
 cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     cdef int span = 0
     if watching:
-        span = begin_op("sub", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("sub", (self, other, alpha))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha))
     if result is None:
         result = sub_alpha_tensor_scalar_by_ops(self, other, alpha)
     cdef SubTensorScalarBackward1 node
@@ -931,8 +904,6 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
     cdef int span = 0
     if watching:
         span = begin_op("sub_", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha))
@@ -997,12 +968,10 @@ cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, ob
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha):
     cdef int span = 0
     if watching:
-        span = begin_op("sub", (self, other, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("sub", (self, other, alpha))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>other
-    cdef TensorBase result = fused_forward(&SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha))
     if result is None:
         result = sub_alpha_scalar_tensor_by_ops(self, other, alpha)
     cdef SubScalarTensorBackward1 node
@@ -1159,10 +1128,8 @@ cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase othe
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("mul", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(MULTIPLY, self.array, other.array))
+        span = begin_replaceable_op("mul", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MULTIPLY, self.array, other.array))
     cdef MulBackward0 node
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
@@ -1185,8 +1152,6 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("mul_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("mul_", self, op_mul_tensor(original_of(self), other))
@@ -1244,10 +1209,8 @@ cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) e
 cdef TensorBase op_mul_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("mul", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
+        span = begin_replaceable_op("mul", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
     cdef MulScalarBackward0 node
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
@@ -1266,8 +1229,6 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("mul_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("mul_", self, op_mul_scalar(self, other))
@@ -1368,10 +1329,8 @@ cdef int tangents_neg(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_neg(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("neg", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(NEGATIVE, self.array))
+        span = begin_replaceable_op("neg", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(NEGATIVE, self.array))
     cdef NegBackward0 node
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
@@ -1389,8 +1348,6 @@ cdef TensorBase inplace_neg(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("neg_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("neg_", self, op_neg(self))
@@ -1455,8 +1412,6 @@ cdef TensorBase op_positive(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("positive", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = self
     if span:
         end_op(span, result)
@@ -1529,10 +1484,8 @@ cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_abs(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("abs", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(ABSOLUTE, self.array))
+        span = begin_replaceable_op("abs", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ABSOLUTE, self.array))
     cdef AbsBackward0 node
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
@@ -1551,8 +1504,6 @@ cdef TensorBase inplace_abs(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("abs_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("abs_", self, op_abs(original_of(self)))
@@ -1641,10 +1592,8 @@ cdef int tangents_sign(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_sign(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("sign", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(SIGN, self.array))
+        span = begin_replaceable_op("sign", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
     cdef SignBackward0 node
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
@@ -1662,8 +1611,6 @@ cdef TensorBase inplace_sign(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sign_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("sign_", self, op_sign(self))
@@ -1770,10 +1717,8 @@ cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_sgn(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("sgn", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(SIGN, self.array))
+        span = begin_replaceable_op("sgn", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
     cdef SgnBackward0 node
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
@@ -1793,8 +1738,6 @@ cdef TensorBase inplace_sgn(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sgn_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -1896,10 +1839,8 @@ cdef int tangents_square(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_square(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("square", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(SQUARE, self.array))
+        span = begin_replaceable_op("square", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SQUARE, self.array))
     cdef SquareBackward0 node
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
@@ -1918,8 +1859,6 @@ cdef TensorBase inplace_square(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("square_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("square_", self, op_square(original_of(self)))
@@ -2018,10 +1957,8 @@ cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_reciprocal(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("reciprocal", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(RECIPROCAL, self.array))
+        span = begin_replaceable_op("reciprocal", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(RECIPROCAL, self.array))
     cdef ReciprocalBackward0 node
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
@@ -2040,8 +1977,6 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("reciprocal_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -2107,8 +2042,6 @@ cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("conj", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_conj_physical(self) if is_complex(self) else self
     if span:
         end_op(span, result)
@@ -2171,10 +2104,8 @@ cdef int tangents_conj_physical(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_conj_physical(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("conj_physical", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(CONJUGATE, self.array))
+        span = begin_replaceable_op("conj_physical", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(CONJUGATE, self.array))
     cdef ConjPhysicalBackward0 node
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
@@ -2192,8 +2123,6 @@ cdef TensorBase inplace_conj_physical(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("conj_physical_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("conj_physical_", self, op_conj_physical(self))

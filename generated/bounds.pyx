@@ -73,8 +73,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -218,10 +223,8 @@ cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase 
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("maximum", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(MAXIMUM, self.array, other.array))
+        span = begin_replaceable_op("maximum", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, other.array))
     cdef MaximumBackward0 node
     if requires_grad_2(self, other):
         node = MaximumBackward0.__new__(MaximumBackward0)
@@ -282,10 +285,8 @@ cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object othe
 cdef TensorBase op_maximum_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("maximum", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
+        span = begin_replaceable_op("maximum", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
     cdef MaximumScalarBackward0 node
     if requires_grad_1(self):
         node = MaximumScalarBackward0.__new__(MaximumScalarBackward0)
@@ -405,10 +406,8 @@ cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase 
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("minimum", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(MINIMUM, self.array, other.array))
+        span = begin_replaceable_op("minimum", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, other.array))
     cdef MinimumBackward0 node
     if requires_grad_2(self, other):
         node = MinimumBackward0.__new__(MinimumBackward0)
@@ -469,10 +468,8 @@ cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object othe
 cdef TensorBase op_minimum_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("minimum", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
+        span = begin_replaceable_op("minimum", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
     cdef MinimumScalarBackward0 node
     if requires_grad_1(self):
         node = MinimumScalarBackward0.__new__(MinimumScalarBackward0)
@@ -625,14 +622,12 @@ cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, Tens
 cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("clamp", (self, min, max))
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     operands[2] = <PyObject *>max
-    cdef TensorBase result = fused_forward(&CLAMP_TENSOR_TENSOR_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_TENSOR_TENSOR_FORWARD, operands, ())
     if result is None:
         result = clamp_tensor_tensor_by_ops(self, min, max)
     cdef ClampBackward0 node
@@ -657,8 +652,6 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
     cdef int span = 0
     if watching:
         span = begin_op("clamp_", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_3(self, min, max):
         copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max))
@@ -763,13 +756,11 @@ cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, obje
 cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("clamp", (self, min, max))
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
-    cdef TensorBase result = fused_forward(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,))
     if result is None:
         result = clamp_tensor_scalar_by_ops(self, min, max)
     cdef ClampTensorScalarBackward0 node
@@ -793,8 +784,6 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
     cdef int span = 0
     if watching:
         span = begin_op("clamp_", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
         copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max))
@@ -897,13 +886,11 @@ cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBa
 cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("clamp", (self, min, max))
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
-    cdef TensorBase result = fused_forward(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,))
     if result is None:
         result = clamp_scalar_tensor_by_ops(self, min, max)
     cdef ClampScalarTensorBackward0 node
@@ -927,8 +914,6 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
     cdef int span = 0
     if watching:
         span = begin_op("clamp_", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
         copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max))
@@ -1013,12 +998,10 @@ cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object m
 cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("clamp", (self, min, max))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max))
     if result is None:
         result = clamp_scalar_scalar_by_ops(self, min, max)
     cdef ClampScalarScalarBackward0 node
@@ -1041,8 +1024,6 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
     cdef int span = 0
     if watching:
         span = begin_op("clamp_", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max))
@@ -1074,8 +1055,6 @@ cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
     if watching:
         span = begin_op("clamp", (self, min, max))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = clamp_open(self, min, max)
     if span:
         end_op(span, result)
@@ -1265,10 +1244,8 @@ cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBas
 cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp_min", (self, min))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(MAXIMUM, self.array, min.array))
+        span = begin_replaceable_op("clamp_min", (self, min))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef ClampMinBackward0 node
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
@@ -1289,8 +1266,6 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
     cdef int span = 0
     if watching:
         span = begin_op("clamp_min_", (self, min))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
         copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min))
@@ -1356,10 +1331,8 @@ cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object mi
 cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp_min", (self, min))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
+        span = begin_replaceable_op("clamp_min", (self, min))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
     cdef ClampMinScalarBackward0 node
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
@@ -1379,8 +1352,6 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     cdef int span = 0
     if watching:
         span = begin_op("clamp_min_", (self, min))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min))
@@ -1516,10 +1487,8 @@ cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBas
 cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp_max", (self, max))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(MINIMUM, self.array, max.array))
+        span = begin_replaceable_op("clamp_max", (self, max))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef ClampMaxBackward0 node
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
@@ -1540,8 +1509,6 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
     cdef int span = 0
     if watching:
         span = begin_op("clamp_max_", (self, max))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
         copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max))
@@ -1607,10 +1574,8 @@ cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object ma
 cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
     cdef int span = 0
     if watching:
-        span = begin_op("clamp_max", (self, max))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
+        span = begin_replaceable_op("clamp_max", (self, max))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
     cdef ClampMaxScalarBackward0 node
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
@@ -1630,8 +1595,6 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     cdef int span = 0
     if watching:
         span = begin_op("clamp_max_", (self, max))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max))

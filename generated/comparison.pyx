@@ -88,8 +88,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -142,10 +147,8 @@ cdef extern from "comparison_kernels.h":
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("eq", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(EQUAL, self.array, other.array))
+        span = begin_replaceable_op("eq", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -155,8 +158,6 @@ cdef TensorBase inplace_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("eq_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("eq_", self)
     binary_into(EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -168,10 +169,8 @@ cdef TensorBase inplace_eq_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_eq_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("eq", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(EQUAL, self.array, other, False))
+        span = begin_replaceable_op("eq", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -181,8 +180,6 @@ cdef TensorBase inplace_eq_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("eq_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("eq_", self)
     binary_scalar_into(EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -237,10 +234,8 @@ def eq(input, other, *, out=None):
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("ne", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(NOT_EQUAL, self.array, other.array))
+        span = begin_replaceable_op("ne", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(NOT_EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -250,8 +245,6 @@ cdef TensorBase inplace_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("ne_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("ne_", self)
     binary_into(NOT_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -263,10 +256,8 @@ cdef TensorBase inplace_ne_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_ne_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("ne", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(NOT_EQUAL, self.array, other, False))
+        span = begin_replaceable_op("ne", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(NOT_EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -276,8 +267,6 @@ cdef TensorBase inplace_ne_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("ne_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("ne_", self)
     binary_scalar_into(NOT_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -334,10 +323,8 @@ not_equal = ne
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("lt", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(LESS, self.array, other.array))
+        span = begin_replaceable_op("lt", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LESS, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -347,8 +334,6 @@ cdef TensorBase inplace_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("lt_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("lt_", self)
     binary_into(LESS, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -360,10 +345,8 @@ cdef TensorBase inplace_lt_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_lt_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("lt", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(LESS, self.array, other, False))
+        span = begin_replaceable_op("lt", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LESS, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -373,8 +356,6 @@ cdef TensorBase inplace_lt_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("lt_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("lt_", self)
     binary_scalar_into(LESS, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -435,10 +416,8 @@ less = lt
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("le", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(LESS_EQUAL, self.array, other.array))
+        span = begin_replaceable_op("le", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LESS_EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -448,8 +427,6 @@ cdef TensorBase inplace_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("le_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("le_", self)
     binary_into(LESS_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -461,10 +438,8 @@ cdef TensorBase inplace_le_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_le_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("le", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(LESS_EQUAL, self.array, other, False))
+        span = begin_replaceable_op("le", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LESS_EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -474,8 +449,6 @@ cdef TensorBase inplace_le_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("le_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("le_", self)
     binary_scalar_into(LESS_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -536,10 +509,8 @@ less_equal = le
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("gt", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(GREATER, self.array, other.array))
+        span = begin_replaceable_op("gt", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(GREATER, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -549,8 +520,6 @@ cdef TensorBase inplace_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("gt_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("gt_", self)
     binary_into(GREATER, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -562,10 +531,8 @@ cdef TensorBase inplace_gt_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_gt_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("gt", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(GREATER, self.array, other, False))
+        span = begin_replaceable_op("gt", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(GREATER, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -575,8 +542,6 @@ cdef TensorBase inplace_gt_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("gt_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("gt_", self)
     binary_scalar_into(GREATER, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -637,10 +602,8 @@ greater = gt
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("ge", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
+        span = begin_replaceable_op("ge", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -650,8 +613,6 @@ cdef TensorBase inplace_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("ge_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("ge_", self)
     binary_into(GREATER_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -663,10 +624,8 @@ cdef TensorBase inplace_ge_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_ge_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("ge", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(GREATER_EQUAL, self.array, other, False))
+        span = begin_replaceable_op("ge", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(GREATER_EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -676,8 +635,6 @@ cdef TensorBase inplace_ge_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("ge_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("ge_", self)
     binary_scalar_into(GREATER_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -738,10 +695,8 @@ greater_equal = ge
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_and", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(LOGICAL_AND, self.array, other.array))
+        span = begin_replaceable_op("logical_and", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LOGICAL_AND, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -751,8 +706,6 @@ cdef TensorBase inplace_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("logical_and_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_and_", self)
     binary_into(LOGICAL_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -764,10 +717,8 @@ cdef TensorBase inplace_logical_and_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_and", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(LOGICAL_AND, self.array, other, False))
+        span = begin_replaceable_op("logical_and", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_AND, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -777,8 +728,6 @@ cdef TensorBase inplace_logical_and_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("logical_and_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_and_", self)
     binary_scalar_into(LOGICAL_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -833,10 +782,8 @@ def logical_and(input, other, *, out=None):
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_or", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(LOGICAL_OR, self.array, other.array))
+        span = begin_replaceable_op("logical_or", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LOGICAL_OR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -846,8 +793,6 @@ cdef TensorBase inplace_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("logical_or_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_or_", self)
     binary_into(LOGICAL_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -859,10 +804,8 @@ cdef TensorBase inplace_logical_or_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_or", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(LOGICAL_OR, self.array, other, False))
+        span = begin_replaceable_op("logical_or", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_OR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -872,8 +815,6 @@ cdef TensorBase inplace_logical_or_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("logical_or_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_or_", self)
     binary_scalar_into(LOGICAL_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -928,10 +869,8 @@ def logical_or(input, other, *, out=None):
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_xor", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
+        span = begin_replaceable_op("logical_xor", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -941,8 +880,6 @@ cdef TensorBase inplace_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("logical_xor_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_xor_", self)
     binary_into(LOGICAL_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -954,10 +891,8 @@ cdef TensorBase inplace_logical_xor_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_xor", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(LOGICAL_XOR, self.array, other, False))
+        span = begin_replaceable_op("logical_xor", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_XOR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -967,8 +902,6 @@ cdef TensorBase inplace_logical_xor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("logical_xor_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_xor_", self)
     binary_scalar_into(LOGICAL_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -1023,10 +956,8 @@ def logical_xor(input, other, *, out=None):
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("logical_not", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(LOGICAL_NOT, self.array))
+        span = begin_replaceable_op("logical_not", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(LOGICAL_NOT, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1036,8 +967,6 @@ cdef TensorBase inplace_logical_not(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("logical_not_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("logical_not_", self)
     unary_into(LOGICAL_NOT, self.array, self.array)
     finish_inplace(self, None)
@@ -1083,10 +1012,8 @@ def logical_not(input, *, out=None):
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_and", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(BITWISE_AND, self.array, other.array))
+        span = begin_replaceable_op("bitwise_and", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(BITWISE_AND, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1096,8 +1023,6 @@ cdef TensorBase inplace_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_and_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_and_", self)
     binary_into(BITWISE_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -1109,10 +1034,8 @@ cdef TensorBase inplace_bitwise_and_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_and", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(BITWISE_AND, self.array, other, False))
+        span = begin_replaceable_op("bitwise_and", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_AND, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1122,8 +1045,6 @@ cdef TensorBase inplace_bitwise_and_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_and_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_and_", self)
     binary_scalar_into(BITWISE_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -1182,10 +1103,8 @@ def bitwise_and(input, other, *, out=None):
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_or", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(BITWISE_OR, self.array, other.array))
+        span = begin_replaceable_op("bitwise_or", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(BITWISE_OR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1195,8 +1114,6 @@ cdef TensorBase inplace_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_or_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_or_", self)
     binary_into(BITWISE_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -1208,10 +1125,8 @@ cdef TensorBase inplace_bitwise_or_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_or", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(BITWISE_OR, self.array, other, False))
+        span = begin_replaceable_op("bitwise_or", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_OR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1221,8 +1136,6 @@ cdef TensorBase inplace_bitwise_or_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_or_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_or_", self)
     binary_scalar_into(BITWISE_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -1281,10 +1194,8 @@ def bitwise_or(input, other, *, out=None):
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_xor", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(BITWISE_XOR, self.array, other.array))
+        span = begin_replaceable_op("bitwise_xor", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(BITWISE_XOR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1294,8 +1205,6 @@ cdef TensorBase inplace_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_xor_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_xor_", self)
     binary_into(BITWISE_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
@@ -1307,10 +1216,8 @@ cdef TensorBase inplace_bitwise_xor_tensor(TensorBase self, TensorBase other):
 cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_xor", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(BITWISE_XOR, self.array, other, False))
+        span = begin_replaceable_op("bitwise_xor", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_XOR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1320,8 +1227,6 @@ cdef TensorBase inplace_bitwise_xor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_xor_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_xor_", self)
     binary_scalar_into(BITWISE_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
@@ -1380,10 +1285,8 @@ def bitwise_xor(input, other, *, out=None):
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("bitwise_not", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(INVERT, self.array))
+        span = begin_replaceable_op("bitwise_not", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(INVERT, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1393,8 +1296,6 @@ cdef TensorBase inplace_bitwise_not(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("bitwise_not_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     check_not_recorded("bitwise_not_", self)
     unary_into(INVERT, self.array, self.array)
     finish_inplace(self, None)
@@ -1442,10 +1343,8 @@ def bitwise_not(input, *, out=None):
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("isnan", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(ISNAN, self.array))
+        span = begin_replaceable_op("isnan", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ISNAN, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1481,10 +1380,8 @@ def isnan(input):
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("isinf", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(ISINF, self.array))
+        span = begin_replaceable_op("isinf", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ISINF, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1520,10 +1417,8 @@ def isinf(input):
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("isfinite", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(ISFINITE, self.array))
+        span = begin_replaceable_op("isfinite", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ISFINITE, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1606,10 +1501,8 @@ cdef int tangents_where_tensor_tensor(TensorBase result, TensorBase condition, T
 cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("where", (condition, self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
+        span = begin_replaceable_op("where", (condition, self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
     cdef WhereBackward0 node
     if requires_grad_2(self, other):
         node = WhereBackward0.__new__(WhereBackward0)
@@ -1663,10 +1556,8 @@ cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, T
 cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("where", (condition, self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), array_of(self), other))
+        span = begin_replaceable_op("where", (condition, self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), other))
     cdef WhereTensorScalarBackward0 node
     if requires_grad_1(self):
         node = WhereTensorScalarBackward0.__new__(WhereTensorScalarBackward0)
@@ -1719,10 +1610,8 @@ cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, o
 cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("where", (condition, self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
+        span = begin_replaceable_op("where", (condition, self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
     cdef WhereScalarTensorBackward0 node
     if requires_grad_1(other):
         node = WhereScalarTensorBackward0.__new__(WhereScalarTensorBackward0)
@@ -1739,10 +1628,8 @@ cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, Tensor
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("where", (condition, self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.where_of(array_of(condition), self, other))
+        span = begin_replaceable_op("where", (condition, self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, other))
     if span:
         end_op(span, result)
     return result

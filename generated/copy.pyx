@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -151,10 +156,8 @@ cdef int tangents_clone(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_clone(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("clone", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.clone_of(array_of(self)))
+        span = begin_replaceable_op("clone", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.clone_of(array_of(self)))
     cdef CloneBackward0 node
     if requires_grad_1(self):
         node = CloneBackward0.__new__(CloneBackward0)
@@ -206,8 +209,6 @@ cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("detach", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = share_version(self, array_of(self))
     if span:
         end_op(span, result)
@@ -246,8 +247,6 @@ cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("contiguous", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = self if is_contiguous(self) else op_clone(self)
     if span:
         end_op(span, result)
@@ -265,8 +264,6 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
     if watching:
         span = begin_op("to", (self, dtype, copy))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
     if span:
         end_op(span, result)
@@ -280,8 +277,6 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
     if watching:
         span = begin_op("to", (self, other, copy))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
     if span:
         end_op(span, result)
@@ -350,10 +345,8 @@ cdef int tangents_to_copy(TensorBase result, TensorBase self, object dtype) exce
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("to_copy", (self, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.to_copy_of(array_of(self), dtype))
+        span = begin_replaceable_op("to_copy", (self, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef ToCopyBackward0 node
     if requires_grad_1(self):
         node = ToCopyBackward0.__new__(ToCopyBackward0)
@@ -439,8 +432,6 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     cdef int span = 0
     if watching:
         span = begin_op("fill_", (self, value))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef FillBackward0 node = None
     if requires_grad_2(self, value):
         node = FillBackward0.__new__(FillBackward0)
@@ -483,8 +474,6 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
     cdef int span = 0
     if watching:
         span = begin_op("fill_", (self, value))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef FillScalarBackward0 node = None
     if requires_grad_1(self):
         node = FillScalarBackward0.__new__(FillScalarBackward0)
@@ -538,8 +527,6 @@ cdef TensorBase op_zero_(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("zero_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef ZeroBackward0 node = None
     if requires_grad_1(self):
         node = ZeroBackward0.__new__(ZeroBackward0)
@@ -623,8 +610,6 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     cdef int span = 0
     if watching:
         span = begin_op("copy_", (self, src))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef CopyBackward0 node = None
     if requires_grad_2(self, src):
         node = CopyBackward0.__new__(CopyBackward0)
@@ -667,8 +652,6 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
     cdef int span = 0
     if watching:
         span = begin_op("copy_", (self, src))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef CopyScalarBackward0 node = None
     if requires_grad_1(self):
         node = CopyScalarBackward0.__new__(CopyScalarBackward0)
@@ -697,8 +680,6 @@ cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("real", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_real_part(self) if is_complex(self) else self
     if span:
         end_op(span, result)
@@ -761,8 +742,6 @@ cdef TensorBase op_real_part(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("real_part", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, array_of(self).real)
     cdef RealPartBackward0 node
     if requires_grad_1(self):
@@ -840,8 +819,6 @@ cdef TensorBase op_imag(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("imag", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
     cdef ImagBackward0 node
     if requires_grad_1(self):

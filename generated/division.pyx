@@ -75,8 +75,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -198,10 +203,8 @@ cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBa
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("div", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
+        span = begin_replaceable_op("div", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
     cdef DivBackward0 node
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
@@ -223,8 +226,6 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("div_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("div_", self, op_div_tensor_tensor(original_of(self), other))
@@ -281,10 +282,8 @@ cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object o
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("div", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
+        span = begin_replaceable_op("div", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
     cdef DivTensorScalarBackward0 node
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
@@ -303,8 +302,6 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("div_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("div_", self, op_div_tensor_scalar(self, other))
@@ -368,10 +365,8 @@ cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase o
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("div", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
+        span = begin_replaceable_op("div", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
     cdef DivScalarTensorBackward0 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
@@ -454,10 +449,8 @@ cdef int tangents_div_mode_tensor_tensor(TensorBase result, TensorBase self, Ten
 cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     cdef int span = 0
     if watching:
-        span = begin_op("div", (self, other, rounding_mode))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
+        span = begin_replaceable_op("div", (self, other, rounding_mode))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     cdef DivBackward1 node
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
@@ -480,8 +473,6 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
     cdef int span = 0
     if watching:
         span = begin_op("div_", (self, other, rounding_mode))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode))
@@ -542,10 +533,8 @@ cdef int tangents_div_mode_tensor_scalar(TensorBase result, TensorBase self, obj
 cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     cdef int span = 0
     if watching:
-        span = begin_op("div", (self, other, rounding_mode))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
+        span = begin_replaceable_op("div", (self, other, rounding_mode))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     cdef DivTensorScalarBackward1 node
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
@@ -565,8 +554,6 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
     cdef int span = 0
     if watching:
         span = begin_op("div_", (self, other, rounding_mode))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode))
@@ -634,10 +621,8 @@ cdef int tangents_div_mode_scalar_tensor(TensorBase result, object self, TensorB
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
     cdef int span = 0
     if watching:
-        span = begin_op("div", (self, other, rounding_mode))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
+        span = begin_replaceable_op("div", (self, other, rounding_mode))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
     cdef DivScalarTensorBackward1 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
@@ -782,10 +767,8 @@ cdef int tangents_floor_divide_tensor_tensor(TensorBase result, TensorBase self,
 cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("floor_divide", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
+        span = begin_replaceable_op("floor_divide", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
     cdef FloorDivideBackward0 node
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
@@ -804,8 +787,6 @@ cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase o
     cdef int span = 0
     if watching:
         span = begin_op("floor_divide_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other))
@@ -851,10 +832,8 @@ cdef int tangents_floor_divide_tensor_scalar(TensorBase result, TensorBase self,
 cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("floor_divide", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
+        span = begin_replaceable_op("floor_divide", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
     cdef FloorDivideTensorScalarBackward0 node
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
@@ -872,8 +851,6 @@ cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other
     cdef int span = 0
     if watching:
         span = begin_op("floor_divide_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other))
@@ -918,10 +895,8 @@ cdef int tangents_floor_divide_scalar_tensor(TensorBase result, object self, Ten
 cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("floor_divide", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
+        span = begin_replaceable_op("floor_divide", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
     cdef FloorDivideScalarTensorBackward0 node
     if requires_grad_1(other):
         node = FloorDivideScalarTensorBackward0.__new__(FloorDivideScalarTensorBackward0)
@@ -1048,10 +1023,8 @@ cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, Te
 cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("remainder", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(REMAINDER, self.array, other.array))
+        span = begin_replaceable_op("remainder", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(REMAINDER, self.array, other.array))
     cdef RemainderBackward0 node
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
@@ -1073,8 +1046,6 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
     cdef int span = 0
     if watching:
         span = begin_op("remainder_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other))
@@ -1123,10 +1094,8 @@ cdef int tangents_remainder_tensor_scalar(TensorBase result, TensorBase self, ob
 cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
-        span = begin_op("remainder", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
+        span = begin_replaceable_op("remainder", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
     cdef RemainderTensorScalarBackward0 node
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
@@ -1144,8 +1113,6 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_op("remainder_", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("remainder_", self, op_remainder_tensor_scalar(self, other))
@@ -1206,10 +1173,8 @@ cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, Tensor
 cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("remainder", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
+        span = begin_replaceable_op("remainder", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
     cdef RemainderScalarTensorBackward0 node
     if requires_grad_1(other):
         node = RemainderScalarTensorBackward0.__new__(RemainderScalarTensorBackward0)
@@ -1351,10 +1316,8 @@ cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBa
 cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     cdef int span = 0
     if watching:
-        span = begin_op("pow", (self, exponent))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary(POWER, self.array, exponent.array))
+        span = begin_replaceable_op("pow", (self, exponent))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(POWER, self.array, exponent.array))
     cdef PowBackward0 node
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
@@ -1377,8 +1340,6 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     cdef int span = 0
     if watching:
         span = begin_op("pow_", (self, exponent))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_2(self, exponent):
@@ -1446,10 +1407,8 @@ cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object e
 cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
     cdef int span = 0
     if watching:
-        span = begin_op("pow", (self, exponent))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(POWER, self.array, exponent, False))
+        span = begin_replaceable_op("pow", (self, exponent))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(POWER, self.array, exponent, False))
     cdef PowTensorScalarBackward0 node
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
@@ -1469,8 +1428,6 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
     cdef int span = 0
     if watching:
         span = begin_op("pow_", (self, exponent))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent))
@@ -1542,10 +1499,8 @@ cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase e
 cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
     cdef int span = 0
     if watching:
-        span = begin_op("pow", (self, exponent))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(binary_scalar(POWER, exponent.array, self, True))
+        span = begin_replaceable_op("pow", (self, exponent))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(POWER, exponent.array, self, True))
     cdef PowScalarTensorBackward0 node
     if requires_grad_1(exponent):
         node = PowScalarTensorBackward0.__new__(PowScalarTensorBackward0)

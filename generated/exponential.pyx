@@ -76,8 +76,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -186,10 +191,8 @@ cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_exp(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("exp", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(EXP, self.array))
+        span = begin_replaceable_op("exp", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(EXP, self.array))
     cdef ExpBackward0 node
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
@@ -208,8 +211,6 @@ cdef TensorBase inplace_exp(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("exp_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -310,10 +311,8 @@ cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_expm1(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("expm1", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(EXPM1, self.array))
+        span = begin_replaceable_op("expm1", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(EXPM1, self.array))
     cdef Expm1Backward0 node
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
@@ -332,8 +331,6 @@ cdef TensorBase inplace_expm1(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("expm1_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -434,10 +431,8 @@ cdef int tangents_log(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_log(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("log", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(LOG, self.array))
+        span = begin_replaceable_op("log", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(LOG, self.array))
     cdef LogBackward0 node
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
@@ -456,8 +451,6 @@ cdef TensorBase inplace_log(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("log_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("log_", self, op_log(original_of(self)))
@@ -556,10 +549,8 @@ cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_log1p(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("log1p", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(LOG1P, self.array))
+        span = begin_replaceable_op("log1p", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(LOG1P, self.array))
     cdef Log1pBackward0 node
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
@@ -578,8 +569,6 @@ cdef TensorBase inplace_log1p(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("log1p_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("log1p_", self, op_log1p(original_of(self)))
@@ -678,10 +667,8 @@ cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_sqrt(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("sqrt", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(SQRT, self.array))
+        span = begin_replaceable_op("sqrt", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SQRT, self.array))
     cdef SqrtBackward0 node
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
@@ -700,8 +687,6 @@ cdef TensorBase inplace_sqrt(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sqrt_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -813,12 +798,10 @@ cdef TensorBase rsqrt_by_ops(TensorBase self):
 cdef TensorBase op_rsqrt(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("rsqrt", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("rsqrt", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&RSQRT_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&RSQRT_FORWARD, operands, ())
     if result is None:
         result = rsqrt_by_ops(self)
     cdef RsqrtBackward0 node
@@ -839,8 +822,6 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("rsqrt_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -909,8 +890,6 @@ cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("erf", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
     if span:
         end_op(span, result)
@@ -1006,12 +985,10 @@ cdef TensorBase erf_loop_by_ops(TensorBase self):
 cdef TensorBase op_erf_loop(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("erf_loop", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("erf_loop", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&ERF_LOOP_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&ERF_LOOP_FORWARD, operands, ())
     if result is None:
         result = erf_loop_by_ops(self)
     cdef ErfLoopBackward0 node
@@ -1100,10 +1077,8 @@ cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_erf_any(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("erf_any", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(pointwise.erf_of(array_of(self)))
+        span = begin_replaceable_op("erf_any", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.erf_of(array_of(self)))
     cdef ErfAnyBackward0 node
     if requires_grad_1(self):
         node = ErfAnyBackward0.__new__(ErfAnyBackward0)

@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -186,10 +191,8 @@ cdef int tangents_amax(TensorBase result, TensorBase self, object dim, bint keep
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("amax", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.amax_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("amax", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amax_of(array_of(self), dim, keepdim))
     cdef AmaxBackward0 node
     if requires_grad_1(self):
         node = AmaxBackward0.__new__(AmaxBackward0)
@@ -319,10 +322,8 @@ cdef int tangents_amin(TensorBase result, TensorBase self, object dim, bint keep
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("amin", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.amin_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("amin", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amin_of(array_of(self), dim, keepdim))
     cdef AminBackward0 node
     if requires_grad_1(self):
         node = AminBackward0.__new__(AminBackward0)
@@ -441,10 +442,8 @@ cdef int tangents_max(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_max(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("max", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.amax_of(array_of(self), (), False))
+        span = begin_replaceable_op("max", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amax_of(array_of(self), (), False))
     cdef MaxBackward0 node
     if requires_grad_1(self):
         node = MaxBackward0.__new__(MaxBackward0)
@@ -520,13 +519,14 @@ cdef int tangents_max_dim(TensorBase values, TensorBase indices, TensorBase self
 cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("max", (self, dim, keepdim))
-        if span < 0:
-            return <tuple>given_result()
+        span = begin_replaceable_op("max", (self, dim, keepdim))
     cdef TensorBase values, indices
-    values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
-    values = wrap(values_array)
-    indices = wrap(indices_array)
+    if span < 0:
+        values, indices = given_result()
+    else:
+        values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
+        values = wrap(values_array)
+        indices = wrap(indices_array)
     cdef MaxBackward1 node
     if requires_grad_1(self):
         node = MaxBackward1.__new__(MaxBackward1)
@@ -551,8 +551,6 @@ cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("max", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_maximum_tensor(self, other)
     if span:
         end_op(span, result)
@@ -691,10 +689,8 @@ cdef int tangents_min(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_min(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("min", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.amin_of(array_of(self), (), False))
+        span = begin_replaceable_op("min", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amin_of(array_of(self), (), False))
     cdef MinBackward0 node
     if requires_grad_1(self):
         node = MinBackward0.__new__(MinBackward0)
@@ -770,13 +766,14 @@ cdef int tangents_min_dim(TensorBase values, TensorBase indices, TensorBase self
 cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("min", (self, dim, keepdim))
-        if span < 0:
-            return <tuple>given_result()
+        span = begin_replaceable_op("min", (self, dim, keepdim))
     cdef TensorBase values, indices
-    values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
-    values = wrap(values_array)
-    indices = wrap(indices_array)
+    if span < 0:
+        values, indices = given_result()
+    else:
+        values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
+        values = wrap(values_array)
+        indices = wrap(indices_array)
     cdef MinBackward1 node
     if requires_grad_1(self):
         node = MinBackward1.__new__(MinBackward1)
@@ -801,8 +798,6 @@ cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("min", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_minimum_tensor(self, other)
     if span:
         end_op(span, result)
@@ -894,10 +889,8 @@ def min(*args, **kwargs):
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("argmax", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.argmax_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("argmax", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.argmax_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result
@@ -948,10 +941,8 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("argmin", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.argmin_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("argmin", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.argmin_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result
@@ -1002,10 +993,8 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("all", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.all_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("all", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.all_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result
@@ -1055,10 +1044,8 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("any", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.any_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("any", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.any_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result

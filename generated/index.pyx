@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -171,8 +176,6 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef int span = 0
     if watching:
         span = begin_op("basic_index", (self, index))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), index))
     cdef BasicIndexBackward0 node
     if requires_grad_1(self):
@@ -258,10 +261,8 @@ cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, objec
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index):
     cdef int span = 0
     if watching:
-        span = begin_op("basic_index_backward", (self, shape, index))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.basic_index_backward_of(array_of(self), shape, index))
+        span = begin_replaceable_op("basic_index_backward", (self, shape, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.basic_index_backward_of(array_of(self), shape, index))
     cdef BasicIndexBackwardBackward0 node
     if requires_grad_1(self):
         node = BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
@@ -351,10 +352,8 @@ cdef int tangents_index(TensorBase result, TensorBase self, object index) except
 cdef TensorBase op_index(TensorBase self, object index):
     cdef int span = 0
     if watching:
-        span = begin_op("index", (self, index))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.index_of(array_of(self), index))
+        span = begin_replaceable_op("index", (self, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_of(array_of(self), index))
     cdef IndexBackward0 node
     if requires_grad_1(self):
         node = IndexBackward0.__new__(IndexBackward0)
@@ -438,10 +437,8 @@ cdef int tangents_index_backward(TensorBase result, TensorBase self, object shap
 cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     cdef int span = 0
     if watching:
-        span = begin_op("index_backward", (self, shape, index))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.index_backward_of(array_of(self), shape, index))
+        span = begin_replaceable_op("index_backward", (self, shape, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_backward_of(array_of(self), shape, index))
     cdef IndexBackwardBackward0 node
     if requires_grad_1(self):
         node = IndexBackwardBackward0.__new__(IndexBackwardBackward0)
@@ -538,10 +535,8 @@ cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object in
 cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
     cdef int span = 0
     if watching:
-        span = begin_op("index_put", (self, index, values, accumulate))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
+        span = begin_replaceable_op("index_put", (self, index, values, accumulate))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
     cdef IndexPutBackward0 node
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
@@ -563,8 +558,6 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBa
     cdef int span = 0
     if watching:
         span = begin_op("index_put_", (self, index, values, accumulate))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, values):
         copy_into("index_put_", self, op_index_put_tensor(self, index, values, accumulate))
@@ -624,10 +617,8 @@ cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object in
 cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
     cdef int span = 0
     if watching:
-        span = begin_op("index_put", (self, index, values, accumulate))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.index_put_of(array_of(self), index, values, accumulate))
+        span = begin_replaceable_op("index_put", (self, index, values, accumulate))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), index, values, accumulate))
     cdef IndexPutScalarBackward0 node
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
@@ -647,8 +638,6 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object v
     cdef int span = 0
     if watching:
         span = begin_op("index_put_", (self, index, values, accumulate))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("index_put_", self, op_index_put_scalar(self, index, values, accumulate))
@@ -765,8 +754,6 @@ cdef TensorBase op_select(TensorBase self, object dim, object index):
     cdef int span = 0
     if watching:
         span = begin_op("select", (self, dim, index))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
     cdef SelectBackward0 node
     if requires_grad_1(self):
@@ -873,8 +860,6 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
     cdef int span = 0
     if watching:
         span = begin_op("narrow", (self, dim, start, length))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
     cdef NarrowBackward0 node
     if requires_grad_1(self):
@@ -983,10 +968,8 @@ cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorB
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
     cdef int span = 0
     if watching:
-        span = begin_op("gather", (self, dim, index))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.gather_of(array_of(self), dim, array_of(index)))
+        span = begin_replaceable_op("gather", (self, dim, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.gather_of(array_of(self), dim, array_of(index)))
     cdef GatherBackward0 node
     if requires_grad_1(self):
         node = GatherBackward0.__new__(GatherBackward0)
@@ -1103,10 +1086,8 @@ cdef int tangents_scatter_tensor(TensorBase result, TensorBase self, object dim,
 cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     cdef int span = 0
     if watching:
-        span = begin_op("scatter", (self, dim, index, src))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
+        span = begin_replaceable_op("scatter", (self, dim, index, src))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterBackward0 node
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
@@ -1129,8 +1110,6 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
     cdef int span = 0
     if watching:
         span = begin_op("scatter_", (self, dim, index, src))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
         copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src))
@@ -1196,10 +1175,8 @@ cdef int tangents_scatter_scalar(TensorBase result, TensorBase self, object dim,
 cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     cdef int span = 0
     if watching:
-        span = begin_op("scatter", (self, dim, index, src))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
+        span = begin_replaceable_op("scatter", (self, dim, index, src))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
     cdef ScatterScalarBackward0 node
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
@@ -1219,8 +1196,6 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
     cdef int span = 0
     if watching:
         span = begin_op("scatter_", (self, dim, index, src))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src))
@@ -1352,10 +1327,8 @@ cdef int tangents_scatter_add(TensorBase result, TensorBase self, object dim, Te
 cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     cdef int span = 0
     if watching:
-        span = begin_op("scatter_add", (self, dim, index, src))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
+        span = begin_replaceable_op("scatter_add", (self, dim, index, src))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterAddBackward0 node
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
@@ -1378,8 +1351,6 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
     cdef int span = 0
     if watching:
         span = begin_op("scatter_add_", (self, dim, index, src))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
         copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src))
@@ -1504,10 +1475,8 @@ cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, T
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
     cdef int span = 0
     if watching:
-        span = begin_op("index_select", (self, dim, index))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
+        span = begin_replaceable_op("index_select", (self, dim, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
     cdef IndexSelectBackward0 node
     if requires_grad_1(self):
         node = IndexSelectBackward0.__new__(IndexSelectBackward0)
@@ -1621,10 +1590,8 @@ cdef int tangents_index_add(TensorBase result, TensorBase self, object dim, Tens
 cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     cdef int span = 0
     if watching:
-        span = begin_op("index_add", (self, dim, index, source, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
+        span = begin_replaceable_op("index_add", (self, dim, index, source, alpha))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
     cdef IndexAddBackward0 node
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
@@ -1647,8 +1614,6 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
     cdef int span = 0
     if watching:
         span = begin_op("index_add_", (self, dim, index, source, alpha))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, source):
         copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha))
@@ -1773,10 +1738,8 @@ cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorB
 cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     cdef int span = 0
     if watching:
-        span = begin_op("masked_fill", (self, mask, value))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
+        span = begin_replaceable_op("masked_fill", (self, mask, value))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     cdef MaskedFillBackward0 node
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
@@ -1796,8 +1759,6 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
     cdef int span = 0
     if watching:
         span = begin_op("masked_fill_", (self, mask, value))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, value):
         copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value))
@@ -1854,10 +1815,8 @@ cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorB
 cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     cdef int span = 0
     if watching:
-        span = begin_op("masked_fill", (self, mask, value))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
+        span = begin_replaceable_op("masked_fill", (self, mask, value))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
     cdef MaskedFillScalarBackward0 node
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
@@ -1876,8 +1835,6 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
     cdef int span = 0
     if watching:
         span = begin_op("masked_fill_", (self, mask, value))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value))
@@ -1991,10 +1948,8 @@ cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase m
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     cdef int span = 0
     if watching:
-        span = begin_op("masked_select", (self, mask))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
+        span = begin_replaceable_op("masked_select", (self, mask))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
     cdef MaskedSelectBackward0 node
     if requires_grad_1(self):
         node = MaskedSelectBackward0.__new__(MaskedSelectBackward0)
@@ -2081,10 +2036,8 @@ cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geom
 cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
-        span = begin_op("geometry_slice", (self, geometry))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.geometry_slice_of(array_of(self), geometry))
+        span = begin_replaceable_op("geometry_slice", (self, geometry))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.geometry_slice_of(array_of(self), geometry))
     cdef GeometrySliceBackward0 node
     if requires_grad_1(self):
         node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
@@ -2167,10 +2120,8 @@ cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object ge
 cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
-        span = begin_op("geometry_scatter", (self, geometry))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(indexing.geometry_scatter_of(array_of(self), geometry))
+        span = begin_replaceable_op("geometry_scatter", (self, geometry))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.geometry_scatter_of(array_of(self), geometry))
     cdef GeometryScatterBackward0 node
     if requires_grad_1(self):
         node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)

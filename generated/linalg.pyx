@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -212,10 +217,8 @@ cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) e
 cdef TensorBase op_matmul(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("matmul", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.matmul_of(array_of(self), array_of(other)))
+        span = begin_replaceable_op("matmul", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.matmul_of(array_of(self), array_of(other)))
     cdef MatmulBackward0 node
     if requires_grad_2(self, other):
         node = MatmulBackward0.__new__(MatmulBackward0)
@@ -334,10 +337,8 @@ cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
     cdef int span = 0
     if watching:
-        span = begin_op("mm", (self, mat2))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.mm_of(array_of(self), array_of(mat2)))
+        span = begin_replaceable_op("mm", (self, mat2))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef MmBackward0 node
     if requires_grad_2(self, mat2):
         node = MmBackward0.__new__(MmBackward0)
@@ -452,10 +453,8 @@ cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, Tensor
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
     cdef int span = 0
     if watching:
-        span = begin_op("matmul_of_transpose", (self, mat2))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
+        span = begin_replaceable_op("matmul_of_transpose", (self, mat2))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
     cdef MatmulOfTransposeBackward0 node
     if requires_grad_2(self, mat2):
         node = MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
@@ -568,10 +567,8 @@ cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) excep
 cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
     cdef int span = 0
     if watching:
-        span = begin_op("bmm", (self, mat2))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
+        span = begin_replaceable_op("bmm", (self, mat2))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
     cdef BmmBackward0 node
     if requires_grad_2(self, mat2):
         node = BmmBackward0.__new__(BmmBackward0)
@@ -686,10 +683,8 @@ cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except 
 cdef TensorBase op_mv(TensorBase self, TensorBase vec):
     cdef int span = 0
     if watching:
-        span = begin_op("mv", (self, vec))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.mv_of(array_of(self), array_of(vec)))
+        span = begin_replaceable_op("mv", (self, vec))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef MvBackward0 node
     if requires_grad_2(self, vec):
         node = MvBackward0.__new__(MvBackward0)
@@ -804,10 +799,8 @@ cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) exc
 cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
     cdef int span = 0
     if watching:
-        span = begin_op("dot", (self, tensor))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.dot_of(array_of(self), array_of(tensor)))
+        span = begin_replaceable_op("dot", (self, tensor))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.dot_of(array_of(self), array_of(tensor)))
     cdef DotBackward0 node
     if requires_grad_2(self, tensor):
         node = DotBackward0.__new__(DotBackward0)
@@ -922,10 +915,8 @@ cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) exc
 cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
     cdef int span = 0
     if watching:
-        span = begin_op("outer", (self, vec2))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.outer_of(array_of(self), array_of(vec2)))
+        span = begin_replaceable_op("outer", (self, vec2))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.outer_of(array_of(self), array_of(vec2)))
     cdef OuterBackward0 node
     if requires_grad_2(self, vec2):
         node = OuterBackward0.__new__(OuterBackward0)
@@ -1054,10 +1045,8 @@ cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, 
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     cdef int span = 0
     if watching:
-        span = begin_op("linear", (self, weight, bias))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
+        span = begin_replaceable_op("linear", (self, weight, bias))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
     cdef LinearBackward0 node
     if requires_grad_3(self, weight, bias):
         node = LinearBackward0.__new__(LinearBackward0)
@@ -1125,8 +1114,6 @@ cdef TensorBase op_einsum(object equation, list operands):
     cdef int span = 0
     if watching:
         span = begin_op("einsum", (equation, operands))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = einsum_of_products(equation, operands)
     if span:
         end_op(span, result)

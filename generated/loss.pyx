@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -217,10 +222,8 @@ cdef int tangents_mse_loss(TensorBase result, TensorBase self, TensorBase target
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction):
     cdef int span = 0
     if watching:
-        span = begin_op("mse_loss", (self, target, reduction))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
+        span = begin_replaceable_op("mse_loss", (self, target, reduction))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
     cdef MseLossBackward0 node
     if requires_grad_2(self, target):
         node = MseLossBackward0.__new__(MseLossBackward0)
@@ -374,14 +377,12 @@ cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, Tensor
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
     cdef int span = 0
     if watching:
-        span = begin_op("mse_loss_backward", (self, one, other, scale))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("mse_loss_backward", (self, one, other, scale))
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>one
     operands[2] = <PyObject *>other
-    cdef TensorBase result = fused_forward(&MSE_LOSS_BACKWARD_FORWARD, operands, (scale,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&MSE_LOSS_BACKWARD_FORWARD, operands, (scale,))
     if result is None:
         result = mse_loss_backward_by_ops(self, one, other, scale)
     cdef MseLossBackwardBackward0 node
@@ -540,10 +541,8 @@ cdef int tangents_nll_loss(TensorBase result, TensorBase self, TensorBase target
 cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction):
     cdef int span = 0
     if watching:
-        span = begin_op("nll_loss", (self, target, weight, ignore_index, reduction))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
+        span = begin_replaceable_op("nll_loss", (self, target, weight, ignore_index, reduction))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
     cdef NllLossBackward0 node
     if requires_grad_2(self, weight):
         node = NllLossBackward0.__new__(NllLossBackward0)
@@ -696,10 +695,8 @@ cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBa
 cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction):
     cdef int span = 0
     if watching:
-        span = begin_op("nll_loss_backward", (self, target, weight, shape, ignore_index, reduction))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), shape, ignore_index, reduction))
+        span = begin_replaceable_op("nll_loss_backward", (self, target, weight, shape, ignore_index, reduction))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), shape, ignore_index, reduction))
     cdef NllLossBackwardBackward0 node
     if requires_grad_2(self, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
@@ -773,8 +770,6 @@ cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase 
     cdef int span = 0
     if watching:
         span = begin_op("cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)
     if span:
         end_op(span, result)

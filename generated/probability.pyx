@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -192,10 +197,8 @@ cdef int tangents_logsumexp(TensorBase result, TensorBase self, object dim, bint
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("logsumexp", (self, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
+        span = begin_replaceable_op("logsumexp", (self, dim, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
     cdef LogsumexpBackward0 node
     if requires_grad_1(self):
         node = LogsumexpBackward0.__new__(LogsumexpBackward0)
@@ -306,10 +309,8 @@ cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("softmax", (self, dim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.softmax_of(array_of(self), dim, dtype))
+        span = begin_replaceable_op("softmax", (self, dim, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.softmax_of(array_of(self), dim, dtype))
     cdef SoftmaxBackward0 node
     if requires_grad_1(self):
         node = SoftmaxBackward0.__new__(SoftmaxBackward0)
@@ -436,10 +437,8 @@ cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBas
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim):
     cdef int span = 0
     if watching:
-        span = begin_op("softmax_backward", (self, output, dim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
+        span = begin_replaceable_op("softmax_backward", (self, output, dim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
     cdef SoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
         node = SoftmaxBackwardBackward0.__new__(SoftmaxBackwardBackward0)
@@ -554,10 +553,8 @@ cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, ob
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("log_softmax", (self, dim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
+        span = begin_replaceable_op("log_softmax", (self, dim, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
     cdef LogSoftmaxBackward0 node
     if requires_grad_1(self):
         node = LogSoftmaxBackward0.__new__(LogSoftmaxBackward0)
@@ -681,10 +678,8 @@ cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, Tenso
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim):
     cdef int span = 0
     if watching:
-        span = begin_op("log_softmax_backward", (self, output, dim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
+        span = begin_replaceable_op("log_softmax_backward", (self, output, dim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
     cdef LogSoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
         node = LogSoftmaxBackwardBackward0.__new__(LogSoftmaxBackwardBackward0)

@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -165,10 +170,8 @@ cdef int tangents_sum(TensorBase result, TensorBase self, object dtype) except -
 cdef TensorBase op_sum(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("sum", (self, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.sum_of(array_of(self), None, False, dtype))
+        span = begin_replaceable_op("sum", (self, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.sum_of(array_of(self), None, False, dtype))
     cdef SumBackward0 node
     if requires_grad_1(self):
         node = SumBackward0.__new__(SumBackward0)
@@ -234,10 +237,8 @@ cdef int tangents_sum_dim(TensorBase result, TensorBase self, object dim, bint k
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("sum", (self, dim, keepdim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
+        span = begin_replaceable_op("sum", (self, dim, keepdim, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
     cdef SumBackward1 node
     if requires_grad_1(self):
         node = SumBackward1.__new__(SumBackward1)
@@ -357,10 +358,8 @@ cdef int tangents_mean(TensorBase result, TensorBase self, object dtype) except 
 cdef TensorBase op_mean(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("mean", (self, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.mean_of(array_of(self), None, False, dtype))
+        span = begin_replaceable_op("mean", (self, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.mean_of(array_of(self), None, False, dtype))
     cdef MeanBackward0 node
     if requires_grad_1(self):
         node = MeanBackward0.__new__(MeanBackward0)
@@ -427,10 +426,8 @@ cdef int tangents_mean_dim(TensorBase result, TensorBase self, object dim, bint 
 cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("mean", (self, dim, keepdim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
+        span = begin_replaceable_op("mean", (self, dim, keepdim, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
     cdef MeanBackward1 node
     if requires_grad_1(self):
         node = MeanBackward1.__new__(MeanBackward1)
@@ -562,10 +559,8 @@ cdef int tangents_prod(TensorBase result, TensorBase self, object dtype) except 
 cdef TensorBase op_prod(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("prod", (self, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.prod_of(array_of(self), None, False, dtype))
+        span = begin_replaceable_op("prod", (self, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.prod_of(array_of(self), None, False, dtype))
     cdef ProdBackward0 node
     if requires_grad_1(self):
         node = ProdBackward0.__new__(ProdBackward0)
@@ -645,10 +640,8 @@ cdef int tangents_prod_dim(TensorBase result, TensorBase self, object dim, bint 
 cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("prod", (self, dim, keepdim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
+        span = begin_replaceable_op("prod", (self, dim, keepdim, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
     cdef ProdBackward1 node
     if requires_grad_1(self):
         node = ProdBackward1.__new__(ProdBackward1)
@@ -787,10 +780,8 @@ cdef int tangents_var(TensorBase result, TensorBase self, object dim, object cor
 cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("var", (self, dim, correction, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
+        span = begin_replaceable_op("var", (self, dim, correction, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
     cdef VarBackward0 node
     if requires_grad_1(self):
         node = VarBackward0.__new__(VarBackward0)
@@ -815,8 +806,6 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int span = 0
     if watching:
         span = begin_op("var", (self, unbiased))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_var(self, None, int(unbiased), False)
     if span:
         end_op(span, result)
@@ -830,8 +819,6 @@ cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keep
     cdef int span = 0
     if watching:
         span = begin_op("var", (self, dim, unbiased, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_var(self, dim, int(unbiased), keepdim)
     if span:
         end_op(span, result)
@@ -986,10 +973,8 @@ cdef int tangents_std(TensorBase result, TensorBase self, object dim, object cor
 cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("std", (self, dim, correction, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
+        span = begin_replaceable_op("std", (self, dim, correction, keepdim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
     cdef StdBackward0 node
     if requires_grad_1(self):
         node = StdBackward0.__new__(StdBackward0)
@@ -1015,8 +1000,6 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int span = 0
     if watching:
         span = begin_op("std", (self, unbiased))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_std(self, None, int(unbiased), False)
     if span:
         end_op(span, result)
@@ -1030,8 +1013,6 @@ cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keep
     cdef int span = 0
     if watching:
         span = begin_op("std", (self, dim, unbiased, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_std(self, dim, int(unbiased), keepdim)
     if span:
         end_op(span, result)
@@ -1153,10 +1134,8 @@ cdef int tangents_cumsum(TensorBase result, TensorBase self, object dim, object 
 cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
-        span = begin_op("cumsum", (self, dim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.cumsum_of(array_of(self), dim, dtype))
+        span = begin_replaceable_op("cumsum", (self, dim, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.cumsum_of(array_of(self), dim, dtype))
     cdef CumsumBackward0 node
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
@@ -1175,8 +1154,6 @@ cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
         span = begin_op("cumsum_", (self, dim, dtype))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("cumsum_", self, op_cumsum(self, dim, dtype))
@@ -1281,10 +1258,8 @@ cdef int tangents_sum_to(TensorBase result, TensorBase self, object size) except
 cdef TensorBase op_sum_to(TensorBase self, object size):
     cdef int span = 0
     if watching:
-        span = begin_op("sum_to", (self, size))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(reductions.sum_to_of(array_of(self), size))
+        span = begin_replaceable_op("sum_to", (self, size))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.sum_to_of(array_of(self), size))
     cdef SumToBackward0 node
     if requires_grad_1(self):
         node = SumToBackward0.__new__(SumToBackward0)
@@ -1369,8 +1344,6 @@ cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint k
     cdef int span = 0
     if watching:
         span = begin_op("restore_dims", (self, ndim, dim, keepdim))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
     cdef RestoreDimsBackward0 node
     if requires_grad_1(self):

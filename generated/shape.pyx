@@ -71,8 +71,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -162,8 +167,6 @@ cdef TensorBase op_reshape(TensorBase self, object shape):
     cdef int span = 0
     if watching:
         span = begin_op("reshape", (self, shape))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
     cdef ReshapeBackward0 node
     if requires_grad_1(self):
@@ -250,8 +253,6 @@ cdef TensorBase op_view(TensorBase self, object size):
     cdef int span = 0
     if watching:
         span = begin_op("view", (self, size))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
     cdef ViewBackward0 node
     if requires_grad_1(self):
@@ -279,8 +280,6 @@ cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("view_as", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_view(self, shape_of(other))
     if span:
         end_op(span, result)
@@ -299,8 +298,6 @@ cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("reshape_as", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_reshape(self, shape_of(other))
     if span:
         end_op(span, result)
@@ -319,8 +316,6 @@ cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
     if watching:
         span = begin_op("flatten", (self, start_dim, end_dim))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = flattened(self, start_dim, end_dim)
     if span:
         end_op(span, result)
@@ -400,8 +395,6 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
     cdef int span = 0
     if watching:
         span = begin_op("transpose", (self, dim0, dim1))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
     cdef TransposeBackward0 node
     if requires_grad_1(self):
@@ -495,8 +488,6 @@ cdef TensorBase op_permute(TensorBase self, object dims):
     cdef int span = 0
     if watching:
         span = begin_op("permute", (self, dims))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
     cdef PermuteBackward0 node
     if requires_grad_1(self):
@@ -579,8 +570,6 @@ cdef TensorBase op_t(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("t", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
     cdef TBackward0 node
     if requires_grad_1(self):
@@ -658,8 +647,6 @@ cdef TensorBase op_T(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("T", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
     cdef TBackward1 node
     if requires_grad_1(self):
@@ -709,8 +696,6 @@ cdef TensorBase op_mT(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("mT", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
     cdef MTBackward0 node
     if requires_grad_1(self):
@@ -766,8 +751,6 @@ cdef TensorBase op_squeeze(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("squeeze", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
     cdef SqueezeBackward0 node
     if requires_grad_1(self):
@@ -820,8 +803,6 @@ cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("squeeze", (self, dim))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
     cdef SqueezeBackward1 node
     if requires_grad_1(self):
@@ -922,8 +903,6 @@ cdef TensorBase op_unsqueeze(TensorBase self, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("unsqueeze", (self, dim))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
     cdef UnsqueezeBackward0 node
     if requires_grad_1(self):
@@ -1009,8 +988,6 @@ cdef TensorBase op_expand(TensorBase self, object size):
     cdef int span = 0
     if watching:
         span = begin_op("expand", (self, size))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
     cdef ExpandBackward0 node
     if requires_grad_1(self):
@@ -1037,8 +1014,6 @@ cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
     if watching:
         span = begin_op("broadcast_to", (self, size))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_expand(self, size)
     if span:
         end_op(span, result)
@@ -1079,8 +1054,6 @@ cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("expand_as", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_expand(self, shape_of(other))
     if span:
         end_op(span, result)
@@ -1099,8 +1072,6 @@ cdef TensorBase op_as_strided(TensorBase self, object size, object stride, objec
     cdef int span = 0
     if watching:
         span = begin_op("as_strided", (self, size, stride, storage_offset))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
     if span:
         end_op(span, result)
@@ -1175,8 +1146,6 @@ cdef TensorBase op_strided_view(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_op("strided_view", (self, geometry))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), geometry))
     cdef StridedViewBackward0 node
     if requires_grad_1(self):
@@ -1266,10 +1235,8 @@ cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
 cdef TensorBase op_cat(list tensors, object dim):
     cdef int span = 0
     if watching:
-        span = begin_op("cat", (tensors, dim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(joining.cat_of(arrays_of(tensors), dim))
+        span = begin_replaceable_op("cat", (tensors, dim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef CatBackward0 node
     if requires_grad_list(tensors):
         node = CatBackward0.__new__(CatBackward0)
@@ -1365,10 +1332,8 @@ cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
 cdef TensorBase op_stack(list tensors, object dim):
     cdef int span = 0
     if watching:
-        span = begin_op("stack", (tensors, dim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(joining.stack_of(arrays_of(tensors), dim))
+        span = begin_replaceable_op("stack", (tensors, dim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef StackBackward0 node
     if requires_grad_list(tensors):
         node = StackBackward0.__new__(StackBackward0)
@@ -1476,8 +1441,6 @@ cdef list op_split(TensorBase self, object split_size, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("split", (self, split_size, dim))
-        if span < 0:
-            return <list>given_result()
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward0 node
     if requires_grad_1(self):
@@ -1547,8 +1510,6 @@ cdef list op_split_sizes(TensorBase self, object split_size, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("split", (self, split_size, dim))
-        if span < 0:
-            return <list>given_result()
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward1 node
     if requires_grad_1(self):
@@ -1631,8 +1592,6 @@ cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("chunk", (self, chunks, dim))
-        if span < 0:
-            return <list>given_result()
     cdef list result = op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
     if span:
         end_op(span, result)
@@ -1720,8 +1679,6 @@ cdef list op_unbind(TensorBase self, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("unbind", (self, dim))
-        if span < 0:
-            return <list>given_result()
     cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
     cdef UnbindBackward0 node
     if requires_grad_1(self):
@@ -1811,10 +1768,8 @@ cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -
 cdef TensorBase op_flip(TensorBase self, object dims):
     cdef int span = 0
     if watching:
-        span = begin_op("flip", (self, dims))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(joining.flip_of(array_of(self), dims))
+        span = begin_replaceable_op("flip", (self, dims))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.flip_of(array_of(self), dims))
     cdef FlipBackward0 node
     if requires_grad_1(self):
         node = FlipBackward0.__new__(FlipBackward0)

@@ -77,8 +77,13 @@ from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_i
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+<<<<<<< HEAD
 from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
 from gradsmith.runtime.observe cimport begin_op, end_op, given_result, watching
+=======
+from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+>>>>>>> e492308 (Selective checkpoints: results of chosen ops are kept; restricted views whose base was written say so)
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -176,10 +181,8 @@ cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_sin(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("sin", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(SIN, self.array))
+        span = begin_replaceable_op("sin", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SIN, self.array))
     cdef SinBackward0 node
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
@@ -198,8 +201,6 @@ cdef TensorBase inplace_sin(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sin_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("sin_", self, op_sin(original_of(self)))
@@ -298,10 +299,8 @@ cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_cos(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("cos", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(COS, self.array))
+        span = begin_replaceable_op("cos", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(COS, self.array))
     cdef CosBackward0 node
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
@@ -320,8 +319,6 @@ cdef TensorBase inplace_cos(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("cos_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("cos_", self, op_cos(original_of(self)))
@@ -420,10 +417,8 @@ cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_tan(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("tan", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(TAN, self.array))
+        span = begin_replaceable_op("tan", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(TAN, self.array))
     cdef TanBackward0 node
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
@@ -442,8 +437,6 @@ cdef TensorBase inplace_tan(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("tan_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):
@@ -544,10 +537,8 @@ cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_sinh(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("sinh", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(SINH, self.array))
+        span = begin_replaceable_op("sinh", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SINH, self.array))
     cdef SinhBackward0 node
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
@@ -566,8 +557,6 @@ cdef TensorBase inplace_sinh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sinh_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("sinh_", self, op_sinh(original_of(self)))
@@ -666,10 +655,8 @@ cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_cosh(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("cosh", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(COSH, self.array))
+        span = begin_replaceable_op("cosh", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(COSH, self.array))
     cdef CoshBackward0 node
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
@@ -688,8 +675,6 @@ cdef TensorBase inplace_cosh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("cosh_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         copy_into("cosh_", self, op_cosh(original_of(self)))
@@ -788,10 +773,8 @@ cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_tanh(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("tanh", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(TANH, self.array))
+        span = begin_replaceable_op("tanh", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
@@ -810,8 +793,6 @@ cdef TensorBase inplace_tanh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("tanh_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):

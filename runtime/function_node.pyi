@@ -3,6 +3,7 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.node import Node
+from gradsmith.runtime.saved_hooks import SavedTensor
 
 class FunctionNode(Node):
     to_save: tuple[Any, ...] | None
@@ -15,6 +16,8 @@ class FunctionNode(Node):
     def needs_input_grad(self) -> tuple[bool, ...]: ...
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]: ...
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]: ...
 
 def set_function_type(function: type) -> None: ...
 def backward_of(cls: type) -> Callable[..., Any]: ...

@@ -22,6 +22,7 @@ from gradsmith.runtime.node cimport (
     gradient_or_zeros,
     track,
 )
+from gradsmith.runtime.saved_hooks cimport raw_saved
 from gradsmith.runtime.saved_variable cimport unpack
 from gradsmith.runtime.tensor cimport TensorBase
 from gradsmith.runtime.variable cimport collect_edge, requires_grad
@@ -156,6 +157,11 @@ cdef class FunctionNode(Node):
             self.was_read = True
             self.release_saved()
         return values
+
+    @property
+    def _raw_saved_tensors(self):
+        """What `save_for_backward` was given, before it is unpacked: a tuple of SavedTensor."""
+        return tuple([raw_saved(self, i) for i in range(self.n_saved)])
 
     @property
     def materialize_grads(self):

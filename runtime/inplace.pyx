@@ -30,6 +30,7 @@ from gradsmith.runtime.tensor cimport (
     wrap,
 )
 from gradsmith.runtime.variable cimport (
+    ambiguous_view_error,
     current_grad_fn,
     function_view_error,
     replace_array,
@@ -148,11 +149,6 @@ cdef int check_inplace_view(str op, TensorBase self) except -1:
         raise alias_error(op)
     if self.flags & VIEW_IN_FUNCTION and not self.flags & VIEW_MULTI_OUTPUT:
         raise function_view_error(self, f"is being modified inplace by {op}")
-    if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
-        raise RuntimeError(
-            f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
-            "Write under gradsmith.no_grad(), or to a view of a clone()."
-        )
     if self.flags & VIEW_MULTI_OUTPUT:
         raise RuntimeError(
             f"Output {self.output_nr} of {'a multi-output op' if self.grad_fn == NULL else (<Node>self.grad_fn).name()} "
@@ -160,10 +156,13 @@ cdef int check_inplace_view(str op, TensorBase self) except -1:
             "multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
             "the inplace operation by an out-of-place one."
         )
-    if self.flags & VIEW_INFERENCE:
-        raise ambiguous_view(op, "inference mode", "in normal mode", "inference_mode")
-    if self.flags & VIEW_NO_GRAD:
-        raise ambiguous_view(op, "no_grad mode", "with grad mode enabled", "no_grad")
+    if self.flags & (VIEW_INFERENCE | VIEW_NO_GRAD):
+        raise ambiguous_view_error(self, f"is being modified inplace by {op}")
+    if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
+        raise RuntimeError(
+            f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
+            "Write under gradsmith.no_grad(), or to a view of a clone()."
+        )
     return 0
 
 
@@ -171,15 +170,6 @@ cdef object alias_error(str op):
     return RuntimeError(
         f"{op}: a dual number made of a tensor that requires grad shares its memory, and the write would change that "
         "tensor behind its history. Use the out-of-place form, or make the dual number of a clone()."
-    )
-
-
-cdef object ambiguous_view(str op, str made, str modified, str block):
-    return RuntimeError(
-        f"A view was created in {made} and is being modified inplace by {op} {modified}. Given that this use case is "
-        "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-        f"either both inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you "
-        "want the inplace to be tracked)."
     )
 
 

@@ -6,16 +6,21 @@ cdef class Observer:
     cdef readonly Observer outer        # the one that was installed in this thread before
     cdef list places                    # of each op and node that runs, innermost last
 
-    cdef object begin_op(self, str name, tuple operands)    # a result in the place of the op's, or None
+    # A result in the place of what the op would compute, or None, which is all that those get that are not replaceable.
+    cdef object begin_op(self, str name, tuple operands, bint replaceable)
     cdef int end_op(self, object result) except -1
     cdef int begin_node(self, object node) except -1
     cdef int end_node(self, object node) except -1
     cdef int fail(self) except -1                           # the innermost op or node has raised
 
 
-# What an op does when it is watched: `begin_op` gives its depth among the ops and nodes that run, for `end_op`; or -1
-# when an observer has its result: then the op returns `given_result()` and does not run.
+# What an op does when it is watched. `begin_op` gives its depth among the ops and nodes that run, for `end_op`.
+# `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it: when an
+# observer has their result it gives minus the depth, and the op takes `given_result()` in the place of what it would
+# compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history, saving,
+# tangents) it does as ever.
 cdef int begin_op(str name, tuple operands) except? 0
+cdef int begin_replaceable_op(str name, tuple operands) except? 0
 cdef object given_result()
 cdef int end_op(int depth, object result) except -1
 cdef int begin_node(object node) except? 0

@@ -31,9 +31,6 @@ cdef extern from *:
     PyObject *gs_observer
     PyObject *gs_given_result
 
-cdef enum:
-    GIVEN = -1
-
 cdef int watching = 0
 
 
@@ -43,8 +40,8 @@ cdef class Observer:
     def __cinit__(self):
         self.places = []
 
-    cdef object begin_op(self, str name, tuple operands):
-        return None if self.outer is None else self.outer.begin_op(name, operands)
+    cdef object begin_op(self, str name, tuple operands, bint replaceable):
+        return None if self.outer is None else self.outer.begin_op(name, operands, replaceable)
 
     cdef int end_op(self, object result) except -1:
         return 0 if self.outer is None else self.outer.end_op(result)
@@ -121,19 +118,28 @@ cdef int pop_failed(Observer observer) except -1:
 # ---- what ops and the engine call
 
 cdef int begin_op(str name, tuple operands) except? 0:
+    cdef char here
+    cdef Observer observer = current_observer()
+    if observer is None:
+        return 0
+    cdef int depth = push(observer, <size_t>&here)
+    observer.begin_op(name, operands, False)
+    return depth
+
+
+cdef int begin_replaceable_op(str name, tuple operands) except? 0:
     global gs_given_result
     cdef char here
     cdef Observer observer = current_observer()
     if observer is None:
         return 0
-    depth = push(observer, <size_t>&here)
-    result = observer.begin_op(name, operands)
+    cdef int depth = push(observer, <size_t>&here)
+    result = observer.begin_op(name, operands, True)
     if result is None:
         return depth
-    observer.places.pop()
     Py_INCREF(result)
     gs_given_result = <PyObject *>result
-    return GIVEN
+    return -depth
 
 
 cdef object given_result():
@@ -146,7 +152,7 @@ cdef object given_result():
 
 cdef int end_op(int depth, object result) except -1:
     cdef Observer observer = current_observer()
-    if observer is not None and pop(observer, depth):
+    if observer is not None and pop(observer, abs(depth)):
         observer.end_op(result)
     return 0
 

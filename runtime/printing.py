@@ -113,8 +113,13 @@ def _suffixes(tensor: Any, array: Array) -> Iterator[str]:
         yield f"size={array.shape}"
     if array.dtype not in _implied_dtypes(array):
         yield f"dtype=gradsmith.{array.dtype.name}"
-    if tensor.grad_fn is not None:
-        yield f"grad_fn=<{tensor.grad_fn.name()}>"
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:  # a view that may not be used any more can still be looked at
+        yield "grad_fn=<Invalid>"
+        return
+    if node is not None:
+        yield f"grad_fn=<{node.name()}>"
     elif tensor.requires_grad:
         yield "requires_grad=True"
 

@@ -118,16 +118,11 @@ cdef class Recorder(Observer):
         self.spans.append(span)
         return 0
 
-    cdef object begin_op(self, str name, tuple operands):
+    cdef object begin_op(self, str name, tuple operands, bint replaceable):
         cdef Span span = self.begin("op", name)
         if self.record_shapes:
             span.shapes = tuple([shape_of(operand) for operand in operands])
-        if self.outer is None:
-            return None
-        given = self.outer.begin_op(name, operands)
-        if given is not None:
-            self.finish("op")       # it does not run
-        return given
+        return None if self.outer is None else self.outer.begin_op(name, operands, replaceable)
 
     cdef int end_op(self, object result) except -1:
         cdef Span span = self.finish("op")

@@ -312,18 +312,25 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
         return t.grad_fn
     if t.view_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
         return t.grad_fn
-    if t.flags & VIEW_IN_FUNCTION and t.grad_fn != NULL:
-        raise function_view_error(t, "its base or another view of its base has been modified inplace")
     base = <TensorBase>t.base
+    if t.view_version != version_of(t) and (t.grad_fn != NULL or requires_grad(base)):
+        check_view(t)
     if not requires_grad(base):
-        return t.grad_fn
-    if t.grad_fn != NULL and t.view_version == version_of(t):
         return t.grad_fn
     node = make_view_node(base, t)
     set_metadata(&(<Node>node).metadata, t.array)
     set_grad_fn(t, <PyObject *>node, 0)
     t.view_version = version_of(t)
     return t.grad_fn
+
+
+cdef int check_view(TensorBase view) except -1:
+    """The memory of a view was written: is it clear what the history of the view is now?"""
+    if view.flags & VIEW_IN_FUNCTION:
+        raise function_view_error(view, "its base or another view of its base has been modified inplace")
+    if view.flags & (VIEW_NO_GRAD | VIEW_INFERENCE):
+        raise ambiguous_view_error(view, "its base or another view of its base has been modified inplace")
+    return 0
 
 
 cdef object function_view_error(TensorBase view, str what):
@@ -333,6 +340,24 @@ cdef object function_view_error(TensorBase view, str what):
         "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated "
         "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
         "cloning the output of the custom Function."
+    )
+
+
+cdef object ambiguous_view_error(TensorBase view, str what):
+    """Of a view made while nothing was recorded: is what is computed from it to be part of its base's graph?"""
+    made, modified, block = (
+        ("inference mode", "in normal mode", "inference_mode")
+        if view.flags & VIEW_INFERENCE
+        else ("no_grad mode", "with grad mode enabled", "no_grad")
+    )
+    source = "A view was"
+    if view.grad_fn != NULL:
+        source = f"Output {view.output_nr} of {(<Node>view.grad_fn).name()} is a view of a view which was"
+    return RuntimeError(
+        f"{source} created in {made} and {what} {modified}. Given that this use case is ambiguous and error-prone, it is "
+        "forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+        f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked)."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -11,6 +12,19 @@ from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.node import Node
 from gradsmith.runtime.saved_hooks import SavedTensor
 from gradsmith.runtime.tensor import TensorBase
+
+
+CHECKPOINT = "checkpoint"  # the attribute of what no node keeps, but a checkpoint for several
+
+
+class Recomputable(ABC):
+    """What a checkpoint puts in the place of a saved tensor."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def arrays(self) -> list[np.ndarray[Any, Any]]:
+        """What is in memory on account of it."""
 
 
 class SavedEntry(NamedTuple):
@@ -74,6 +88,8 @@ def list_saved(root: Any) -> SavedListing:
         for attribute, array in _arrays_of(node):
             memory = (array.__array_interface__["data"][0], array.nbytes)
             shared = array.nbytes > 0 and memory in seen
+            if shared and attribute == CHECKPOINT:
+                continue  # each tensor of a checkpoint leads to all that the checkpoint keeps
             seen.add(memory)
             size = 0 if shared else array.nbytes
             found.append(SavedEntry(node, attribute, array.shape, array.dtype, size, shared))
@@ -116,27 +132,29 @@ def _arrays_of(node: Node) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
         for name in names:
             raw = name.startswith("_raw_saved_")
             if raw or (name.startswith("_saved_") and f"_raw{name}" not in names):
-                yield from ((name.split("saved_", 1)[1], array) for array in _contents(holder, name))
+                yield from _contents(holder, name)
 
 
-def _contents(node: Node, name: str) -> Iterator[np.ndarray[Any, Any]]:
+def _contents(node: Node, name: str) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
     try:
         value = getattr(node, name)
     except RuntimeError:  # freed by a backward
         return
-    yield from _arrays_in(value)
+    yield from _arrays_in(name.split("saved_", 1)[1], value)
 
 
-def _arrays_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+def _arrays_in(attribute: str, value: Any) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
     if isinstance(value, SavedTensor):
         try:
             value = value.data
         except RuntimeError:  # freed by a backward
             return
     if isinstance(value, TensorBase):
-        yield value.numpy(force=True)
+        yield attribute, value.numpy(force=True)
     elif isinstance(value, np.ndarray):
-        yield value
+        yield attribute, value
+    elif isinstance(value, Recomputable):
+        yield from ((CHECKPOINT, array) for array in value.arrays())
     elif isinstance(value, (tuple, list)):
         for part in value:
-            yield from _arrays_in(part)
+            yield from _arrays_in(attribute, part)

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Any
 
 from gradsmith.runtime import saved_hooks
-from gradsmith.runtime.grad_mode import no_grad
 from gradsmith.runtime.inplace import watch_changes
 from gradsmith.runtime.saved_variable import guard_saves
+from gradsmith.runtime.tensor import from_array
 from gradsmith.runtime.write_guard import release_all
 
 
@@ -97,8 +97,7 @@ class Kept:
         watch_changes(tensor, self)
 
     def before_change(self) -> None:
-        with no_grad():
-            self.tensor = self.tensor.clone()
+        self.tensor = from_array(self.tensor.numpy().copy())  # no op: nobody is to observe one
 
 
 _mutation = threading.local()

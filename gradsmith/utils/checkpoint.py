@@ -22,11 +22,19 @@ from typing import Any
 
 from gradsmith.runtime.grad_mode import is_grad_enabled
 from gradsmith.utils.checkpoint_region import CheckpointError, Region
+from gradsmith.utils.selective_checkpoint import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 __all__ = [
     "CheckpointError",
+    "CheckpointPolicy",
+    "SelectiveCheckpointContext",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",

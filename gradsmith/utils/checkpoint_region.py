@@ -18,11 +18,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
+
+from gradsmith.autograd.saved_listing import Recomputable
 from gradsmith.autograd.saved_tensors import Kept, saved_tensors_hooks
 from gradsmith.runtime.changes import place_of_caller
 from gradsmith.runtime.grad_mode import enable_grad
 from gradsmith.runtime.random import get_rng_state, set_rng_state
 from gradsmith.runtime.saved_hooks import KeptTensor
+from gradsmith.runtime.selective import Giving
 from gradsmith.runtime.tensor import TensorBase
 
 
@@ -34,13 +38,18 @@ class StopRecomputation(Exception):
     """Ends a recomputation when every tensor that is needed has been seen."""
 
 
-class _Slot:
+class _Slot(Recomputable):
     """A saved tensor: empty, or recomputed and not yet read."""
 
-    __slots__ = ("__weakref__", "kept")
+    __slots__ = ("__weakref__", "kept", "region")
 
-    def __init__(self) -> None:
+    def __init__(self, region: Region) -> None:
         self.kept: Kept | None = None
+        self.region = region
+
+    def arrays(self) -> list[np.ndarray[Any, Any]]:
+        """What is kept on account of this slot: all that its checkpoint keeps, and what was recomputed."""
+        return [*self.region.arrays(), *([] if self.kept is None else [self.kept.tensor.numpy(force=True)])]
 
 
 class Region:
@@ -79,7 +88,7 @@ class Region:
         return saved_tensors_hooks(self._pack, self._unpack)
 
     def _pack(self, tensor: Any) -> _Slot:
-        slot = _Slot()
+        slot = _Slot(self)
         self.slots.append(weakref.ref(slot))
         if self.describe is not None:
             self.descriptions.append(self.describe(tensor))
@@ -98,6 +107,10 @@ class Region:
                 "the recomputation. The function must do the same whenever it is called with the same arguments."
             )
         return kept.tensor
+
+    def arrays(self) -> list[np.ndarray[Any, Any]]:
+        """The results that a selective checkpoint keeps."""
+        return self.recompute_context.arrays() if isinstance(self.recompute_context, Giving) else []
 
     # -- running again
 

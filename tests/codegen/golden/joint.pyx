@@ -57,10 +57,8 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
     check_no_gradient(anchor, "blend", "anchor")
     cdef int span = 0
     if watching:
-        span = begin_op("blend", (self, weight, anchor, beta))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(array_of(self) * array_of(weight) + beta * array_of(anchor))
+        span = begin_replaceable_op("blend", (self, weight, anchor, beta))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(array_of(self) * array_of(weight) + beta * array_of(anchor))
     cdef BlendBackward0 node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):
         node = BlendBackward0.__new__(BlendBackward0)

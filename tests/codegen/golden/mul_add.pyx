@@ -70,10 +70,8 @@ cdef int tangents_addcmul_tensor(TensorBase result, TensorBase self, TensorBase 
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     cdef int span = 0
     if watching:
-        span = begin_op("addcmul", (self, tensor1, tensor2, value))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
+        span = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     cdef AddcmulBackward0 node
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
@@ -99,8 +97,6 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
     cdef int span = 0
     if watching:
         span = begin_op("addcmul_", (self, tensor1, tensor2, value))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_3(self, tensor1, tensor2):
         copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value))
@@ -175,10 +171,8 @@ cdef int tangents_addcmul_scalar(TensorBase result, TensorBase self, TensorBase 
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     cdef int span = 0
     if watching:
-        span = begin_op("addcmul", (self, tensor1, tensor2, value))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(array_of(self) + value * array_of(tensor1) * tensor2)
+        span = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * tensor2)
     cdef AddcmulScalarBackward0 node
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
@@ -200,8 +194,6 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
     cdef int span = 0
     if watching:
         span = begin_op("addcmul_", (self, tensor1, tensor2, value))
-        if span < 0:
-            return <TensorBase>given_result()
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, tensor1):
         copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value))

@@ -35,8 +35,6 @@ cdef list op_pieces(TensorBase self, object dim):
     cdef int span = 0
     if watching:
         span = begin_op("pieces", (self, dim))
-        if span < 0:
-            return <list>given_result()
     cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
     cdef PiecesBackward0 node
     if requires_grad_1(self):
@@ -128,10 +126,8 @@ cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
 cdef TensorBase op_join(list tensors, object dim):
     cdef int span = 0
     if watching:
-        span = begin_op("join", (tensors, dim))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(np.concatenate(arrays_of(tensors), dim))
+        span = begin_replaceable_op("join", (tensors, dim))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(np.concatenate(arrays_of(tensors), dim))
     cdef JoinBackward0 node
     if requires_grad_list(tensors):
         node = JoinBackward0.__new__(JoinBackward0)

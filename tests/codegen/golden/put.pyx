@@ -40,8 +40,6 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     cdef int span = 0
     if watching:
         span = begin_op("put_", (self, value))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef PutBackward0 node = None
     if requires_grad_2(self, value):
         node = PutBackward0.__new__(PutBackward0)
@@ -89,8 +87,6 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
     cdef int span = 0
     if watching:
         span = begin_op("put_", (self, value))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef PutScalarBackward0 node = None
     if requires_grad_1(self):
         node = PutScalarBackward0.__new__(PutScalarBackward0)

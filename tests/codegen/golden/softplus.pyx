@@ -61,12 +61,10 @@ cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     cdef int span = 0
     if watching:
-        span = begin_op("softplus", (self, beta, threshold))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("softplus", (self, beta, threshold))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
     if result is None:
         result = softplus_by_ops(self, beta, threshold)
     cdef SoftplusBackward0 node

@@ -39,10 +39,8 @@ cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_tanh(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("tanh", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap_owned(unary(TANH, self.array))
+        span = begin_replaceable_op("tanh", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
@@ -61,8 +59,6 @@ cdef TensorBase inplace_tanh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("tanh_", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
     # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or has_tangent_1(self):

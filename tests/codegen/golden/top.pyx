@@ -50,10 +50,8 @@ cdef int tangents_top(TensorBase result, TensorBase self) except -1:
 cdef TensorBase op_top(TensorBase self):
     cdef int span = 0
     if watching:
-        span = begin_op("top", (self,))
-        if span < 0:
-            return <TensorBase>given_result()
-    cdef TensorBase result = wrap(np.max(array_of(self)))
+        span = begin_replaceable_op("top", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(np.max(array_of(self)))
     cdef TopBackward0 node
     if requires_grad_1(self):
         node = TopBackward0.__new__(TopBackward0)
@@ -118,13 +116,14 @@ cdef int tangents_top_dim(TensorBase values, TensorBase indices, TensorBase self
 cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
-        span = begin_op("top", (self, dim, keepdim))
-        if span < 0:
-            return <tuple>given_result()
+        span = begin_replaceable_op("top", (self, dim, keepdim))
     cdef TensorBase values, indices
-    values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
-    values = wrap(values_array)
-    indices = wrap(indices_array)
+    if span < 0:
+        values, indices = given_result()
+    else:
+        values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
+        values = wrap(values_array)
+        indices = wrap(indices_array)
     cdef TopBackward1 node
     if requires_grad_1(self):
         node = TopBackward1.__new__(TopBackward1)
@@ -146,8 +145,6 @@ cdef TensorBase op_top_other(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_op("top", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
     cdef TensorBase result = op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
     if span:
         end_op(span, result)

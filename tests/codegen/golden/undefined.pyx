@@ -44,13 +44,14 @@ cdef int tangents_extent(TensorBase low, TensorBase high, TensorBase self, list 
 cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
     cdef int span = 0
     if watching:
-        span = begin_op("extent", (self, parts, pair, scales))
-        if span < 0:
-            return <tuple>given_result()
+        span = begin_replaceable_op("extent", (self, parts, pair, scales))
     cdef TensorBase low, high
-    low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
-    low = wrap(low_array)
-    high = wrap(high_array)
+    if span < 0:
+        low, high = given_result()
+    else:
+        low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
+        low = wrap(low_array)
+        high = wrap(high_array)
     cdef ExtentBackward0 node
     if requires_grad_1(self) or requires_grad_list(parts):
         node = ExtentBackward0.__new__(ExtentBackward0)
