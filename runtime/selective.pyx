@@ -145,12 +145,14 @@ cdef class Keeping(Selective):
         return None if self.outer is None else self.outer.begin_op(name, operands, replaceable)
 
     cdef int end_op(self, object result) except -1:
-        cdef Call call
+        cdef Call call = None
         if self.end():
             call, operands = self.waiting.pop()
-            if self.asks(call.name, operands, result):
-                call.result = kept(result, self.allow_change)
-        return 0 if self.outer is None else self.outer.end_op(result)
+        if self.outer is not None:
+            self.outer.end_op(result)
+        if call is not None and self.asks(call.name, operands, result):     # last: the user may raise
+            call.result = kept(result, self.allow_change)
+        return 0
 
     cdef bint asks(self, str name, tuple operands, object result) except -1:
         """Ask the user, whose own ops are no part of the first run."""

@@ -13,7 +13,6 @@ from gradsmith.runtime.node import Node
 from gradsmith.runtime.saved_hooks import SavedTensor
 from gradsmith.runtime.tensor import TensorBase
 
-
 CHECKPOINT = "checkpoint"  # the attribute of what no node keeps, but a checkpoint for several
 
 

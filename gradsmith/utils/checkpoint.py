@@ -16,11 +16,13 @@ tensor([-0.6557, -0.6557])
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from gradsmith.runtime.grad_mode import is_grad_enabled
+from gradsmith.utils.checkpoint_reentrant import checkpoint_reentrant
 from gradsmith.utils.checkpoint_region import CheckpointError, Region
 from gradsmith.utils.selective_checkpoint import (
     CheckpointPolicy,
@@ -59,7 +61,7 @@ def noop_context_fn() -> _Contexts:
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
-    use_reentrant: bool = False,
+    use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
     context_fn: Callable[[], _Contexts] = noop_context_fn,
     determinism_check: str = "default",
@@ -74,11 +76,15 @@ def checkpoint(
     function : callable
         Must do the same whenever it is called with the same arguments. It may call `checkpoint`, and run backwards.
     use_reentrant : bool
-        Has to be False: the function is recomputed by hooks on saved tensors, not by a backward inside the backward.
+        False: hooks on saved tensors compute them again when they are needed. True: the function becomes one
+        operation, recorded when one of `args` requires grad, and its backward runs a backward of its own through the
+        function. That kind takes no keyword arguments, needs a plain ``backward()``, and always runs the function to
+        its end. False is recommended; the default, which warns, is True, as in PyTorch.
     preserve_rng_state : bool
         Draw the same random numbers again.
     context_fn : callable
-        Gives two context managers: the first run of the function is made in the one, recomputations in the other.
+        Gives two context managers: the first run of the function is made in the one, recomputations in the other. See
+        `create_selective_checkpoint_contexts`.
     determinism_check : {"default", "none"}
         Compare shape and dtype of what is recomputed with those of the first run.
     debug : bool
@@ -96,8 +102,12 @@ def checkpoint(
     CheckpointError
         During backward, when the recomputation saves other tensors than the first run did.
     """
+    if use_reentrant is None:
+        _warn_of_default("checkpoint")
+    if use_reentrant is None or use_reentrant:
+        _check_reentrant(kwargs, context_fn, debug)
+        return checkpoint_reentrant(function, preserve_rng_state, args)
     check = _determinism_check(determinism_check)
-    _refuse_reentrant(use_reentrant)
     if not is_grad_enabled():
         return function(*args, **kwargs)
     forward_context, recompute_context = context_fn()
@@ -113,7 +123,13 @@ def checkpoint(
     )
     with region.hooks(), forward_context:
         result = function(*args, **kwargs)
-    region.is_complete = True
+        region.is_complete = True
+    if not region.is_complete:
+        raise RuntimeError(
+            "gradsmith.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
+            "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
+            "failed forward."
+        )
     return result
 
 
@@ -121,7 +137,7 @@ def checkpoint_sequential(
     functions: Iterable[Callable[[Any], Any]],
     segments: int,
     input: Any,
-    use_reentrant: bool = False,
+    use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
 ) -> Any:
     """Apply `functions` one after the other, in `segments` runs each but the last of which is checkpointed.
@@ -134,8 +150,12 @@ def checkpoint_sequential(
         Into how many runs of about equal length the functions are divided.
     input : object
         What the first one takes.
+    use_reentrant, preserve_rng_state : bool
+        See `checkpoint`.
     """
-    _refuse_reentrant(use_reentrant)
+    if use_reentrant is None:
+        _warn_of_default("checkpoint_sequential")
+        use_reentrant = True
     steps = list(functions)
     if not 1 <= segments <= max(len(steps), 1):
         raise ValueError(f"segments must be from 1 to the number of functions, {len(steps)}; got {segments}")
@@ -168,11 +188,21 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         _settings.debug = before
 
 
-def _refuse_reentrant(use_reentrant: bool) -> None:
-    if use_reentrant:
-        raise ValueError(
-            "checkpoint() recomputes without a reentrant backward: pass use_reentrant=False, or leave it out"
-        )
+def _warn_of_default(function: str) -> None:
+    warnings.warn(
+        f"gradsmith.utils.checkpoint.{function}: the use_reentrant parameter should be passed explicitly. "
+        "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
+        "use_reentrant=True. Refer to docs/checkpoint.md for more details on the differences between the two variants.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _check_reentrant(kwargs: dict[str, Any], context_fn: Any, debug: bool) -> None:
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not noop_context_fn or debug:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
 
 
 def _composed(functions: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:

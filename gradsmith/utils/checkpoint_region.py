@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,20 @@ class CheckpointError(RuntimeError):
 
 class StopRecomputation(Exception):
     """Ends a recomputation when every tensor that is needed has been seen."""
+
+
+@contextmanager
+def rng_state_set_to(state: Any) -> Iterator[None]:
+    """Draw random numbers from `state` on inside the block, and go on as before after it; None changes nothing."""
+    if state is None:
+        yield
+        return
+    outside = get_rng_state()
+    set_rng_state(state)
+    try:
+        yield
+    finally:
+        set_rng_state(outside)
 
 
 class _Slot(Recomputable):
@@ -120,20 +134,19 @@ class Region:
             if slot is not None:
                 slot.kept = None
         run = _Recomputation(self)
-        outside = get_rng_state() if self.rng_state is not None else None
         args = [_given(value) for value in self.args]
         kwargs = {name: _given(value) for name, value in self.kwargs.items()}
         try:
-            if self.rng_state is not None:
-                set_rng_state(self.rng_state)
-            with enable_grad(), self.recompute_context, saved_tensors_hooks(run.pack, run.unpack):
+            with (
+                rng_state_set_to(self.rng_state),
+                enable_grad(),
+                self.recompute_context,
+                saved_tensors_hooks(run.pack, run.unpack),
+            ):
                 self.function(*args, **kwargs)
         except StopRecomputation as stop:
             if stop.args[0] is not run:
                 raise
-        finally:
-            if outside is not None:
-                set_rng_state(outside)
         run.check()
 
 

@@ -3,7 +3,7 @@
 import doctest
 import gc
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -385,8 +385,16 @@ def test_an_error_in_the_recomputation():
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="determinism_check should be one of"):
         checkpoint(layer, leaf([1.0]), determinism_check="strict", use_reentrant=False)
-    with pytest.raises(ValueError, match="use_reentrant=False"):
-        checkpoint(layer, leaf([1.0]), use_reentrant=True)
+
+
+def test_a_context_that_swallows_an_exception():
+    def function(t):
+        raise KeyError("lost")
+
+    with pytest.raises(RuntimeError, match="suppressed an exception raised during the checkpointed forward"):
+        checkpoint(
+            function, leaf([1.0]), use_reentrant=False, context_fn=lambda: (suppress(KeyError), suppress(KeyError))
+        )
 
 
 # ---- a sequence of functions

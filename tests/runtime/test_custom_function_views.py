@@ -158,6 +158,16 @@ def test_after_a_write_to_the_base_such_a_view_is_of_no_use(function):
     (base * 2).sum().backward()
 
 
+@pytest.mark.parametrize("function", [Same, Head])
+def test_such_a_view_does_not_get_a_history_by_a_write_to_its_base(function):
+    """It would lead around the custom backward."""
+    base = gs.tensor([1.0, 2.0, 3.0], dtype=gs.float64)
+    view = function.apply(base)
+    base.mul_(leaf(2.0))
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been modified.*" + IN_FUNCTION):
+        view * 2
+
+
 def test_a_write_unseen_by_the_graph_counts_too():
     base = leaf([1.0, 2.0, 3.0]) * 1
     view = Same.apply(base)

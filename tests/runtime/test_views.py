@@ -276,3 +276,113 @@ def test_storage_offset():
     assert x.storage_offset() == 0
     assert x[1, 2:].storage_offset() == 6
     assert x[1, 2:].view(2, 1).storage_offset() == 6
+
+
+# ---- views whose base is written
+
+
+def no_grad_view(base):
+    with gs.no_grad():
+        return base[0]
+
+
+def inference_view(base):
+    with gs.inference_mode():
+        return base[0]
+
+
+def view_of_no_grad_view(base):
+    return no_grad_view(base).view(-1)
+
+
+def no_grad_view_of_view(base):
+    view = base[0]
+    with gs.no_grad():
+        return view.view(-1)
+
+
+def write_base(base, view):
+    base.mul_(2.0)
+
+
+def write_base_unrecorded(base, view):
+    with gs.no_grad():
+        base.mul_(2.0)
+
+
+def write_sibling(base, view):
+    base[1].mul_(2.0)
+
+
+def write_view_unrecorded(base, view):
+    with gs.no_grad():
+        view.mul_(2.0)
+
+
+WRITES = [write_base, write_base_unrecorded, write_sibling, write_view_unrecorded]
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            no_grad_view,
+            "^A view was created in no_grad mode and its base or another view of its base has been modified",
+        ),
+        (inference_view, "^A view was created in inference mode and its base or another view .* in normal mode"),
+        (
+            view_of_no_grad_view,
+            "^Output 0 of ViewBackward0 is a view of a view which was created in no_grad mode and its",
+        ),
+        (no_grad_view_of_view, "^A view was created in no_grad mode and its base .* with grad mode enabled"),
+    ],
+)
+def test_a_view_made_unrecorded_has_no_history_after_a_write(make, message, write):
+    base = leaf([[1.0, 2.0], [3.0, 4.0]]) * 1
+    view = make(base)
+    write(base, view)
+    for use in (
+        lambda: view.grad_fn,
+        lambda: view.is_leaf,
+        lambda: view * 3,
+        lambda: view.view(-1),
+        lambda: view.sum().backward(),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            use()
+    assert view.requires_grad
+    assert "grad_fn=<Invalid>" in repr(view)
+    with gs.no_grad():
+        assert not (view * 3).requires_grad
+    assert not view.detach().requires_grad
+
+
+def test_a_view_made_unrecorded_of_what_never_requires_grad():
+    base = gs.ones(2, 2)
+    view = no_grad_view(base)
+    base.mul_(2.0)
+    assert view.grad_fn is None
+    base.mul_(leaf(2.0))
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        view * 3
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("make", [lambda base: base.unbind()[0], lambda base: base.split(1)[0].view(-1)])
+def test_the_history_of_one_of_several_views_is_renewed(make, write):
+    """PyTorch refuses; the geometry of the view says what its history is."""
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    base = x * 1
+    view = make(base)
+    write(base, view)
+    (gradient,) = gs.autograd.grad((view * 3).sum(), x)
+    np.testing.assert_array_equal(gradient.numpy(), [[6.0, 6.0] if write is write_base else [3.0, 3.0], [0.0, 0.0]])
+
+
+def test_the_restriction_is_told_before_that_of_leaves():
+    x = leaf([[1.0, 2.0]])
+    with pytest.raises(RuntimeError, match="is the output of a function that returns multiple views"):
+        x.unbind()[0].mul_(2.0)
+    with pytest.raises(RuntimeError, match="created in no_grad mode and is being modified inplace by mul_"):
+        no_grad_view(x).mul_(2.0)

@@ -69,13 +69,11 @@ cdef TensorBase gated_by_ops(TensorBase self, TensorBase other):
 cdef TensorBase op_gated(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
-        span = begin_op("gated", (self, other))
-        if span < 0:
-            return <TensorBase>given_result()
+        span = begin_replaceable_op("gated", (self, other))
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = fused_forward(&GATED_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&GATED_FORWARD, operands, ())
     if result is None:
         result = gated_by_ops(self, other)
     cdef GatedBackward0 node
