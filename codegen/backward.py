@@ -13,6 +13,7 @@ from .loops import why_not_loop
 from .model import Backward, Gradient_, SavedTensor, SavedValue
 from .resolve import TENSOR, TENSORS, Scope
 from .schema import Signature, Type
+from .shapes import ShapeCheck
 
 
 @dataclass(frozen=True)
@@ -100,12 +101,21 @@ class BackwardBuilder:
     def expect_formula(self, raw: RawFormula, resolved: Resolved) -> Formula | None:
         expr = self.parts_for(raw, resolved.expr)
         types = [self.signature.argument(name).type for name in raw.inputs]
-        reason = gives_gradient(expr, types) or self.why_not_saved(expr)
+        reason = gives_gradient(expr, types) or self.why_not_saved(expr) or self.why_not_shaped(raw, expr)
         if reason:
             self.error(raw, f"{self.subject(raw)} {reason}")
             return None
         position = raw.text.position
         return Formula(raw.text.text, position.line, position.column, expr, self.is_loop(expr), raw.is_derived)
+
+    def why_not_shaped(self, raw: RawFormula, expr: Expr) -> str:
+        """What is wrong with the shapes in a formula, as far as they are known."""
+        declaration = self.declaration
+        outputs = self.signature.output_names
+        check = ShapeCheck(declaration.is_elementwise, declaration.reduction, outputs, self.context.callees)
+        parts = expr.items if len(raw.inputs) > 1 and isinstance(expr, TupleExpr) else (expr,) * len(raw.inputs)
+        reasons = (check.why_no_gradient(part, name) for name, part in zip(raw.inputs, parts, strict=True))
+        return next(filter(None, reasons), "")
 
     def parts_for(self, raw: RawFormula, expr: Expr) -> Expr:
         """Of a joint tuple, the parts of the inputs that are tensors here."""
@@ -131,12 +141,12 @@ class BackwardBuilder:
         return ""
 
     def verify_spellings(self, resolved: list[tuple[RawFormula, Resolved | None]]) -> None:
-        """`grad` and `grads` in one entry: the author has two ideas of how many results there are."""
+        """`grad`, `grads[i]` and `grad_<name>` in one entry: the author has several ideas of what the results are."""
         first: str = ""
         for raw, result in resolved:
             spellings = sorted(result.spellings) if result else []
             for spelling in spellings:
-                if first and (first == "grad") != (spelling == "grad"):
+                if first and _spelling_kind(first) != _spelling_kind(spelling):
                     problem = f"{raw.subject} mixes '{spelling}' with '{first}'"
                     self.error(raw, problem, "Use one of the two throughout the entry.")
                 first = first or spelling
@@ -236,6 +246,10 @@ def _is_same(expr: Expr, wanted: Name | Attribute) -> bool:
     if isinstance(expr, Name) and isinstance(wanted, Name):
         return expr.name == wanted.name
     return isinstance(expr, Attribute) and isinstance(wanted, Attribute) and expr.saved_name == wanted.saved_name
+
+
+def _spelling_kind(spelling: str) -> str:
+    return spelling if spelling in ("grad", "grads") else "by name"
 
 
 def _readers(gradients: tuple[Gradient_, ...], name: str) -> tuple[int, ...]:

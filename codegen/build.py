@@ -100,6 +100,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     declarations = [d for entry in entries if (d := declare(entry, errors, origin.package)) is not None]
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
+    _verify_inplace_entries(declarations, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
@@ -154,6 +155,16 @@ def _verify_unique_faces(declarations: list[Declaration], errors: Collector) -> 
                 errors.add(name.position, declaration.base, problem)
 
 
+def _verify_inplace_entries(declarations: list[Declaration], errors: Collector) -> None:
+    """``mul_`` is either a form of `mul` or an entry of its own."""
+    exact = {d.base: d for d in declarations if any(a.type.written for a in d.signature.arguments)}
+    for declaration in declarations:
+        other = exact.get(f"{declaration.base}_")
+        if other is not None and "inplace" in declaration.forms:
+            problem = f"'{other.base}' is its in-place form, and an entry of its own at line {other.position.line}"
+            errors.add(declaration.position, declaration.base, problem, "Take 'inplace' away from its variants.")
+
+
 def _node_numbers(declarations: list[Declaration]) -> dict[int, int]:
     """Position of an entry -> its number among the nodes of the same name, in file order."""
     seen: Counter[str] = Counter()
@@ -187,9 +198,9 @@ def _context(
 
 
 def _callees(declaration: Declaration) -> list[Callee]:
-    loops = _loops(declaration)
+    module, loops, operators = declaration.module, _loops(declaration), declaration.operators
     return [
-        Callee(signature, c_entry, declaration.module, loops, declaration.operators)
+        Callee(signature, c_entry, module, loops, operators, declaration.is_elementwise, declaration.reduction)
         for (signature, _), c_entry in zip(declaration.expanded, declaration.c_entries, strict=True)
     ]
 

@@ -10,6 +10,7 @@ from functools import cache
 
 from .errors import did_you_mean
 from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
+from .reductions import Reduction
 from .schema import Argument, Signature, Type
 from .vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
 
@@ -27,6 +28,8 @@ class Callee:
     family: str  # of a table outside the tree, with its package: my_ops.waves
     loops: bool  # can stand inside a C loop
     operators: tuple[tuple[str, str], ...] = ()
+    is_elementwise: bool = False  # broadcasts its operands, and nothing else
+    reduction: Reduction | None = None
 
     @property
     def result(self) -> Type:
@@ -75,6 +78,11 @@ class Callees:
     def behind_syntax(self, base: str) -> list[Callee]:
         """Callees behind syntax that names an op without saying so: `where` behind ``a if test else b``."""
         return self.of_library(base) or self.named(base)
+
+    def expect_entry(self, c_entry: str) -> Callee | None:
+        """The callee behind a C entry, its own first."""
+        found = self._by_entry.get(c_entry)
+        return self.library.expect_entry(c_entry) if found is None and self.library else found
 
     def of_entry(self, c_entry: str) -> Callee:
         """The callee behind a C entry, which must exist."""

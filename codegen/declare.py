@@ -12,7 +12,9 @@ from .model import FORMS, ForwardKind, Op, Policy, Variant
 from .policy import PolicyReader
 from .python_text import verify_names
 from .reader import KEYS, Pairs, RawEntry, RawText
+from .reductions import Reduction, expect_reduction
 from .schema import Argument, Signature
+from .structure import StructureCheck
 from .vocabulary import OPERATORS, SAMPLE_NAMES
 
 FORWARD_KINDS: tuple[str, ...] = get_args(ForwardKind)
@@ -101,10 +103,17 @@ class Declaration:
         return f"{self.package}.{self.entry.family}" if self.package else self.entry.family
 
     @property
+    def reduction(self) -> Reduction | None:
+        """What the forward reduces, as far as its text tells."""
+        forward = self.forward
+        return expect_reduction(forward.text) if forward is not None and forward.kind == "array" else None
+
+    @property
     def camel_case(self) -> str:
         """``log_softmax`` -> ``LogSoftmax``; an op that changes its argument is named as without."""
         parts = self.base.strip("_").split("_")
-        return "".join(part[:1].upper() + part[1:] for part in parts)
+        name = "".join(part[:1].upper() + part[1:] for part in parts)
+        return name.removesuffix("Forward")  # the node of conv_forward is ConvBackward
 
     @property
     def operators(self) -> tuple[tuple[str, str], ...]:
@@ -176,6 +185,7 @@ class _Declarer:
         missing = self.verify_gradients(forward, formulas, outputs)
         self.verify_tangents(forward, bool(formulas or missing), tangent_formulas, outputs)
         self.verify_faces()
+        StructureCheck(self.entry, self.signature, self.errors).verify()
         return Declaration(
             entry=self.entry,
             signature=self.signature,
@@ -458,7 +468,7 @@ class _Declarer:
         elif method.text not in OPERATORS[kind.text]:
             hint = did_you_mean(method.text, OPERATORS[kind.text])
             self.error(method.position, f"'{method.text}' is no {kind.text} operator", hint)
-        elif kind.text == "inplace" and "inplace" not in self.forms():
+        elif kind.text == "inplace" and "inplace" not in self.forms() and not self.signature.returns[0].type.written:
             hint = "Add 'inplace' to its variants."
             self.error(method.position, f"'{method.text}' needs the in-place variant", hint)
 

@@ -180,16 +180,20 @@ def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[S
     before: list[tuple[tuple[int, ...], Save]] = []
     after: list[tuple[tuple[int, ...], Save]] = []
     for kept in everything_saved(backward):
-        edges = _guards(backward, kept.edges)
+        edges = _guards(variant, backward, kept.edges)
         of_output = kept.name in outputs or (isinstance(kept, SavedValue) and kept.owner in outputs)
         (after if of_output else before).append((edges, _save(variant, kept, inplace)))
     return _grouped(before), _grouped(after)
 
 
-def _guards(backward: Backward, edges: tuple[int, ...]) -> tuple[int, ...]:
-    """Edges to ask before saving; none when a recorded call has at least one of them anyway."""
+def _guards(variant: Variant, backward: Backward, edges: tuple[int, ...]) -> tuple[int, ...]:
+    """Edges to ask before saving; none when a recorded call has at least one of them anyway.
+
+    A list has as many edges as it has tensors, perhaps none: nobody asks for those.
+    """
     every = len(edges) == len(backward.differentiable_inputs)
-    return () if every or backward.saved_lists else edges
+    of_list = any(variant.signature.argument(backward.differentiable_inputs[edge]).type.is_list for edge in edges)
+    return () if every or of_list or backward.saved_lists else edges
 
 
 def _save(variant: Variant, kept: SavedTensor | SavedValue, inplace: bool) -> Save:

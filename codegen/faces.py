@@ -505,7 +505,7 @@ def _positional_range(candidate: Candidate) -> tuple[int, int]:
 def operator_view(op: Op, method: str, kind: str) -> OperatorView:
     names = [argument.name for argument in op.signature.arguments]
     rest = tuple(_double_quoted(a.default or "None") for a in op.signature.arguments[2:])
-    form = _Form(kind == "inplace")
+    form = _Form(kind == "inplace" and not op.signature.returns[0].type.written)
     if kind == "item":
         return OperatorView(method, kind, Target(call_name(op), ("self", *names[1:])), modulo=False)
     if kind == "unary":

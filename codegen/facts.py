@@ -18,7 +18,8 @@ _SETTLED = {IsWanted: True, IsUndefined: False}
 
 def settled(expr: Expr) -> Expr:
     """The formula as it is outside of a run."""
-    return rebuilt(expr, _settled_part)
+    asks = any(isinstance(part, IsWanted | IsUndefined | RunFact) for part in expr.walk())
+    return rebuilt(expr, _settled_part) if asks else expr
 
 
 def _settled_part(part: Expr) -> Expr:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from .callees import Callee, Callees, intrinsics
 from .model import Op, Table, Variant
+from .reductions import expect_reduction
 from .vocabulary import LOOP_UFUNCS
 
 
 def library_callees(library: Table) -> Callees:
     """What formulas may call of it."""
     return Callees(
-        (
-            Callee(variant.signature, variant.c_entry, op.family, _loops(op, variant), op.operators)
-            for op in library.ops
-            for variant in op.variants
-        ),
+        (_callee(op, variant) for op in library.ops for variant in op.variants),
         holomorphic=library.holomorphic,
+    )
+
+
+def _callee(op: Op, variant: Variant) -> Callee:
+    forward = variant.forward
+    return Callee(
+        variant.signature,
+        variant.c_entry,
+        op.family,
+        _loops(op, variant),
+        op.operators,
+        is_elementwise=forward.is_elementwise or op.base in intrinsics(),
+        reduction=expect_reduction(forward.text) if forward.kind == "array" else None,
     )
 
 

@@ -342,7 +342,7 @@ def c_type(type_: Type) -> str:
         return "list"
     if type_.is_tensor:
         return "TensorBase"
-    return "bint" if type_.name == "bool" and not type_.optional else "object"
+    return "bint" if type_ == Type("bool") else "object"
 
 
 def kernel_prefix(variant: Variant) -> str:

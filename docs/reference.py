@@ -6,6 +6,7 @@ are read here, so that the reference says what the generator does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -23,7 +24,17 @@ YAML_PAGE_HEAD = f"""{MADE_BY}
 # The language of derivatives.yaml
 
 The first half of this page is the head comment of `derivatives.yaml`; the second lists every word that the generator
-knows. A word that is not listed is an error, with its line and the nearest words that are.
+knows. A word that is not listed is an error, with its line and the nearest words that are; every error is shown with an
+example in [yaml_errors.md](yaml_errors.md).
+
+"""
+
+ERRORS_PAGE_HEAD = f"""{MADE_BY}
+# Every mistake that the generator finds
+
+Each section is a table with a mistake in it, as the tests keep it, and what the generator says: line, column, the op,
+the problem, and what would have been right. All mistakes of a run are reported together; what only follows from
+another mistake is not. The language itself is in [yaml_reference.md](yaml_reference.md).
 
 """
 
@@ -142,6 +153,29 @@ def code_block(lines: Iterable[str]) -> str:
     return "\n".join(["```text", *(line.strip() for line in lines), "```"])
 
 
+# ---- docs/yaml_errors.md
+
+MESSAGE_MARK = "#| "  # begins the lines of a case that quote its messages
+
+
+def errors_page() -> str:
+    cases = sorted((ROOT / "tests" / "codegen" / "fail").glob("*.yaml"))
+    return ERRORS_PAGE_HEAD + "\n\n".join(map(error_section, cases)) + "\n"
+
+
+def error_section(case: Path) -> str:
+    """A bad table, and its messages with the lines of the table as it is shown here."""
+    lines = case.read_text(encoding="utf-8").splitlines()
+    messages = [line.removeprefix(MESSAGE_MARK) for line in lines if line.startswith(MESSAGE_MARK)]
+    shown = [line for line in lines if not line.startswith(MESSAGE_MARK)]
+    skipped = len(messages) + next((i for i, line in enumerate(shown) if line), 0)
+    shown = shown[skipped - len(messages) :]
+    shifted = [re.sub(r"(\.yaml:|at line )(\d+)", lambda m: f"{m[1]}{int(m[2]) - skipped}", text) for text in messages]
+    title = case.stem.replace("_", " ")
+    parts = [f"## {title}", *(["\n".join(["```yaml", *shown, "```"])] if any(shown) else []), code_block(shifted)]
+    return "\n\n".join(parts)
+
+
 # ---- docs/ops.md
 
 
@@ -223,6 +257,7 @@ def pages(table: model.Table) -> dict[Path, str]:
     readme = ROOT / "README.md"
     return {
         ROOT / "docs" / "yaml_reference.md": yaml_reference(),
+        ROOT / "docs" / "yaml_errors.md": errors_page(),
         ROOT / "docs" / "ops.md": ops_page(table),
         readme: spliced(readme.read_text(encoding="utf-8"), "ops", lambda: readme_table(table)),
     }

@@ -52,6 +52,11 @@ cdef TensorBase tangent_at(TensorBase t, Level level):
 
 # ---- the rule of an op
 
+cdef object zeros_for(object operand):
+    """The tangent of an operand that has none; of a missing tensor, nothing."""
+    return None if operand is None else zeros_like(operand)
+
+
 cdef LevelWalk walk_levels(tuple operands):
     cdef LevelWalk walk = LevelWalk.__new__(LevelWalk)
     walk.levels = levels_of(operands)
@@ -83,15 +88,15 @@ cdef class LevelWalk:
         return tangent_at(t, self.level)
 
     cdef list tangents(self, object tensors):
-        cdef list found = [tangent_at(t, self.level) for t in tensors]
+        cdef list found = [None if t is None else tangent_at(t, self.level) for t in tensors or ()]
         if not any([tangent is not None for tangent in found]):
             return None
-        return [zeros_like(t) if tangent is None else tangent for t, tangent in zip(tensors, found)]
+        return [zeros_for(t) if tangent is None else tangent for t, tangent in zip(tensors, found)]
 
     cdef object or_zeros(self, object tangent, object operand):
         if tangent is not None or operand is None:
             return tangent
-        return zeros_like(operand) if isinstance(operand, TensorBase) else [zeros_like(t) for t in operand]
+        return zeros_like(operand) if isinstance(operand, TensorBase) else [zeros_for(t) for t in operand]
 
     cdef int give(self, TensorBase result, TensorBase tangent) except -1:
         """`tangent` is the result's; None is zero. One that the result has already, written in place, is overwritten."""

@@ -134,7 +134,7 @@ cdef bint has_tangent_list(object tensors) except -1:
     cdef TensorBase t
     if open_levels == 0:
         return False
-    for t in tensors:
+    for t in tensors or ():
         if carries_tangent(t):
             return True
     return False
@@ -178,7 +178,8 @@ cdef list levels_of(tuple operands):
             add_levels(<TensorBase>operand, found)
         elif operand is not None:
             for t in operand:
-                add_levels(<TensorBase>t, found)
+                if t is not None:
+                    add_levels(<TensorBase>t, found)
     return sorted(found, key=number_of)
 
 

@@ -94,12 +94,12 @@ reduce:
   doc: Sum of all.
 - name: sum.dim(Tensor self, int[]? dim, bool keepdim=False) -> Tensor
   forward: array(np.sum(self, dim, keepdims=keepdim))
-  self: grad.expand(self.shape)
+  self: grad.expand(self.shape) if keepdim or dim is None else None
   samples: [{self: real(3), dim: None}]
   doc: Sum along dimensions.
 - name: max(Tensor self, int dim) -> (Tensor values, Tensor indices)
   forward: array((np.max(self, dim), np.argmax(self, dim)))
-  self: grad_values.expand(self.shape) * indices
+  self: selection_backward(grad_values, indices, self.shape, dim, False)
   output_differentiability: [true, false]
   samples: [{self: real(3), dim: 1}]
   doc: Maximum.
@@ -138,7 +138,11 @@ VALUES = {
 def complete(entry: str) -> str:
     """An entry that begins with its schema, as an item of a family, with `samples` and `doc` filled in."""
     entry = entry.strip()
-    required = [a for a in Signature.parse(entry.partition("\n")[0]).arguments if a.default is None]
+    arguments = Signature.parse(entry.partition("\n")[0]).arguments
+    required = [a for a in arguments if a.default is None]
+    everything = ", ".join(a.name for a in arguments)  # an argument that nobody reads would be a mistake
+    if len(arguments) > 1:
+        entry = entry.replace("forward: array(self)", f"forward: array(({everything})[0])")
     values = ", ".join(f"{a.name}: {VALUES.get(str(a.type.plain), 'None')}" for a in required)
     return f"- name: {entry}\n  samples: [{{{values}}}]\n  doc: Under test.\n"
 
@@ -156,11 +160,12 @@ def op_with(entry: str, **options: object) -> Op:
 
 def formula(text: str, signature: str = "f(Tensor self, Tensor other) -> Tensor", variant: int = 0) -> Formula:
     """`text` as the formula of the last tensor argument of `signature`."""
-    arguments = signature.split(")", 1)[0].split("(", 1)[1].replace("*, ", "").split(", ")
+    arguments = Signature.parse(signature).arguments
     plain = ("Tensor", "Tensor?", "Tensor[]", "Tensor|Scalar")
-    tensors = [a.split("=")[0].split()[-1] for a in arguments if a.split()[0] in plain]
+    tensors = [a.name for a in arguments if str(a.type) in plain]
     others = "".join(f"  {name}: non_differentiable\n" for name in tensors[:-1])
-    op = op_with(f"{signature}\n  forward: array(np.zeros(3))\n  {tensors[-1]}: {text}\n{others.rstrip()}")
+    read = ", ".join(a.name for a in arguments)
+    op = op_with(f"{signature}\n  forward: array(np.zeros(({read})))\n  {tensors[-1]}: {text}\n{others.rstrip()}")
     backward = op.variants[variant].backward
     assert backward is not None
     return backward.gradients[0].formula

@@ -1,5 +1,6 @@
 """Every mistake of a table is told with its place, its op and what would have been right."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,12 @@ def test_the_file_is_named_as_given(tmp_path: Path) -> None:
     path.write_text("nothing: []\n")
     with pytest.raises(SpecErrors, match=r"^ops\.yaml:1:1: unknown family"):
         load_table(path)
+
+
+def test_the_cases_that_the_notes_name_exist() -> None:
+    notes = (Path(__file__).parents[2] / "docs" / "notes.md").read_text()
+    table = notes.partition("## What PyTorch's generator checks")[2].partition("Beyond that")[0]
+    here = "".join(line.split(" | ")[-1] for line in table.splitlines() if line.startswith("| "))
+    named = set(re.findall(r"`([a-z_]+_[a-z_]+)`", here))
+    assert len(named) > 30
+    assert named - {"self_t"} <= {case.stem for case in FAIL.glob("*.yaml")}

@@ -64,6 +64,8 @@ def test_what_is_saved(sources: Sources) -> None:
     ]
     assert section(explain("sum.dim", sources), "What is saved") == [
         "self.shape  for the gradient of 'self'; the value alone, not the tensor",
+        "dim         for the gradient of 'self'; a value",
+        "keepdim     for the gradient of 'self'; a value",
         "(not saved: result, which no formula reads)",
     ]
     assert section(explain("gt", sources), "What is saved") == ["Nothing: there is no node."]

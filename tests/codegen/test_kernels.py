@@ -26,7 +26,7 @@ loss:
   samples: [{{self: real(3), exponent: real(3)}}]
   doc: Power.
 - name: f(Tensor self, Tensor other, Scalar beta=1) -> Tensor
-  forward: array(self)
+  forward: array(self + beta * other)
   self: {text}
   other: non_differentiable
   samples: [{{self: real(3), other: real(3)}}]

@@ -4,7 +4,7 @@ from small_table import op_with, show
 
 from codegen.sharing import SharedFormulas, share
 
-SIGNATURE = "f(Tensor self, Tensor other, Tensor third) -> Tensor\n  forward: array(np.zeros(3))\n"
+SIGNATURE = "f(Tensor self, Tensor other, Tensor third) -> Tensor\n  forward: array(np.zeros((self, other, third)))\n"
 
 
 def shared(*formulas: str, taken: frozenset[str] = frozenset()) -> SharedFormulas:

@@ -49,6 +49,8 @@ times(Tensor self, Tensor|Scalar other) -> Tensor
         ("Tensor[]", "list"),
         ("bool", "bint"),
         ("bool?", "object"),
+        ("bool[3]", "object"),
+        ("Tensor?[]", "list"),
         ("int", "object"),
         ("int[]?", "object"),
         ("Scalar", "object"),
@@ -215,8 +217,8 @@ def test_in_place_without_gradient_ends_the_tangents() -> None:
 def test_a_family_takes_what_its_formulas_call_elsewhere() -> None:
     family = family_view("reduce", table_with(), frozenset())
     assert {source.module: source.names for source in family.imports} == {
-        "gradsmith.generated.arithmetic": ("op_mul_tensor",),
         "gradsmith.generated.shape": ("op_expand",),
+        "gradsmith.runtime.formulas": ("selection_backward",),
     }
 
 

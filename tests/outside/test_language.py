@@ -1,0 +1,170 @@
+"""Lists of every kind, and what a formula may ask of one run: compiled, called and differentiated."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def ops(cache):
+    return gs.load(HERE / "language.yaml", functions=HERE / "language_functions.py")
+
+
+@pytest.fixture
+def x():
+    return gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+@pytest.fixture
+def y():
+    return gs.tensor([4.0, 5.0, 6.0], requires_grad=True)
+
+
+def gradient(result, *inputs, **options):
+    return [g if g is None else g.tolist() for g in grad(result.sum(), list(inputs), **options)]
+
+
+# ---- lists
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "factor"),
+    [
+        ((3,), {}, 9),
+        (((2, 3),), {}, 6),
+        (([2, np.int64(5)],), {"mask": [True, False, np.True_]}, 20),
+        ((1, True), {"weights": (0.5, 2)}, 1),
+        ((1,), {"factors": (7, 4.0), "names": ["three"]}, 12),
+        ((np.array([2, 2]),), {"weights": [gs.tensor(0.25)], "factors": 8}, 8),
+    ],
+)
+def test_lists_are_converted_and_saved(ops, x, arguments, options, factor):
+    result = ops.weighted(x, *arguments, **options)
+    assert result.tolist() == [factor, 2 * factor, 3 * factor]
+    assert gradient(result, x, retain_graph=True) == [[factor] * 3]
+    assert all(type(size) is int for size in result.grad_fn._saved_size)
+    assert len(result.grad_fn._saved_factors) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (((1, 2, 3),), {}, RuntimeError,
+         "weighted(): argument 'size' (position 2) must be 2 ints, or one for all, but got 3: [1, 2, 3]"),
+        (((1, 2), (True, False)), {}, RuntimeError, "must be 3 bools, or one for all, but got 2: [True, False]"),
+        ((0.5,), {}, TypeError, "weighted(): argument 'size' (position 2) must be 2 ints, not float"),
+        (((1, 0.5),), {}, TypeError, "must be 2 ints, but found element of type float at pos 1"),
+        ((1, 1), {}, TypeError, "weighted(): argument 'mask' (position 3) must be 3 bools, not int"),
+        ((1,), {"weights": 2.0}, TypeError, "argument 'weights' (position 4) must be tuple of floats, not float"),
+        ((1,), {"weights": (1j,)}, TypeError, "must be tuple of floats, but found element of type complex at pos 0"),
+        ((1,), {"factors": ("a", 1)}, TypeError, "must be 2 numbers, but found element of type str at pos 0"),
+        ((1,), {"names": "three"}, TypeError, "argument 'names' (position 6) must be tuple of strs, not str"),
+        ((None,), {}, TypeError, "argument 'size' (position 2) must be 2 ints, not NoneType"),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_list(ops, x, arguments, options, error, message):
+    with pytest.raises(error) as raised:
+        ops.weighted(x, *arguments, **options)
+    assert message in str(raised.value)
+
+
+def test_tensors_that_may_be_missing(ops, x, y):
+    result = ops.joined([x, None, y])
+    assert result.tolist() == [5, 7, 9]
+    assert gradient(result, x, y) == [[1, 1, 1], [1, 1, 1]]
+    assert ops.joined([x.detach()], [y.detach(), x.detach()]).tolist() == [6, 9, 12]
+    with pytest.raises(TypeError, match="expected Tensor or None as element 1 of argument 'parts', but got int"):
+        ops.joined([x, 1])
+    with pytest.raises(TypeError, match="expected Tensor as element 0 of argument 'more', but got NoneType"):
+        ops.joined([x], [None])
+
+
+def test_a_list_that_may_be_missing(ops, x, y):
+    assert gradient(ops.plain(x), x) == [[1, 1, 1]]
+    assert gradient(ops.plain(x, [y]), x, y) == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_more_gradients_than_tensors_are_an_error(ops, x):
+    result = ops.overlong([x, x])
+    with pytest.raises(RuntimeError, match="OverlongBackward0: the formula gives 3 gradients for 2 tensors"):
+        result.sum().backward()
+
+
+# ---- inputs
+
+
+def test_what_is_saved_follows_the_mask(ops, x, y):
+    node = ops.blend(x, y.detach(), gs.zeros(3)).grad_fn
+    assert node._saved_self is None and node._saved_weight is not None
+    result = ops.blend(x, y, gs.zeros(3))
+    assert gradient(result, x, y, retain_graph=True) == [[4, 5, 6], [1, 2, 3]]
+    assert gradient(result, y) == [[1, 2, 3]]
+
+
+def test_an_input_that_the_entry_is_silent_about_may_not_require_grad(ops, x, y):
+    message = "The function 'blend' is not differentiable with respect to argument 'anchor'. This input cannot have "
+    with pytest.raises(RuntimeError, match=f"{message}requires_grad True."):
+        ops.blend(x, y, gs.zeros(3, requires_grad=True))
+    with pytest.raises(RuntimeError, match="cannot have requires_grad True."):
+        ops.joined([x], [y])
+    with gs.no_grad():
+        assert ops.blend(x, y, gs.zeros(3, requires_grad=True)).tolist() == [4, 10, 18]
+
+
+def test_a_gradient_that_nobody_has_worked_out(ops, x, y):
+    assert gradient(ops.guarded(x, y), x) == [[4, 5, 6]]
+    result = ops.guarded(x, y)
+    with pytest.raises(NotImplementedError) as raised:
+        result.sum().backward()
+    assert str(raised.value) == "the derivative for 'guarded: other' is not implemented."
+
+
+# ---- outputs
+
+
+def test_a_formula_knows_which_gradients_have_arrived(ops, x):
+    low, high = ops.bounds(x)
+    assert gradient(low, x) == [[20] * 3]
+    low, high = ops.bounds(x)
+    assert gradient(low + high, x) == [[5] * 3]
+    low, high = ops.bounds(x)
+    assert gradient(high, x) == [[3] * 3]
+
+
+def test_a_formula_without_its_gradients_is_left_out(ops, x):
+    other = gs.tensor([0.0, 0.0, 0.0], requires_grad=True)  # where its own formula gives NaN
+    left, _ = ops.apart(x, other)
+    assert gradient(left, x, other, allow_unused=True) == [[2] * 3, None]
+
+
+def test_whether_a_result_has_a_history_may_depend_on_the_call(ops, x):
+    assert ops.tied(x, False).requires_grad
+    assert not ops.tied(x, True).requires_grad
+
+
+# ---- the run
+
+
+def test_a_formula_knows_whether_the_graph_is_kept(ops, x):
+    result = ops.kept(x)
+    assert gradient(result, x, retain_graph=True) == [[2] * 3]
+    assert gradient(result, x) == [[3] * 3]
+
+
+def test_a_formula_knows_whether_its_own_graph_is_wanted(ops, x):
+    assert gradient(ops.graphed(x), x) == [[7] * 3]
+    assert gradient(ops.graphed(x), x, create_graph=True) == [[5] * 3]
+
+
+def test_strides_are_kept_as_numbers(ops):
+    base = gs.tensor(np.arange(8.0), requires_grad=True)
+    result = ops.laid_out(base[1:7:2])
+    assert gradient(result, base, retain_graph=True) == [[0, 12, 0, 12, 0, 12, 0, 0]]
+    assert result.grad_fn._saved_self_stride == (2,)
+    assert not hasattr(result.grad_fn, "_saved_self")
