@@ -9,7 +9,8 @@ Note [Collected late]
 A million live nodes cost several times more when the cyclic collector walks over them, so a node (and a tensor) is
 born outside the collector, although it has room for its header. What can close a cycle is a user's object: a hook, or
 something in `metadata`. When one is attached the node is `track`ed, and so is everything recorded on top of it
-from then on, because a path to a tracked node is what a cycle needs.
+from then on, because a path to a tracked node is what a cycle needs. A tensor whose node somebody looks at is tracked
+too. What was recorded before the hook was attached stays unknown: a cycle through it has to be broken by hand.
 
 Note [Release without recursion]
 Dropping the last reference to the end of a chain of a million nodes must not recurse a million deep. A node that dies

@@ -266,6 +266,7 @@ cdef class SavedTensor:
 
     def unpack(self):
         """The tensor, as the node will see it."""
+        self.require_node()
         if self.index < 0:
             return unpack(self.node, self.slot)
         return unpack_list(self.node, self.slot)[self.index]
@@ -302,6 +303,7 @@ cdef class SavedTensor:
     cdef object kept(self):
         """Tensor, Packed or None; an error after release."""
         cdef SavedVariable *saved
+        self.require_node()
         if self.index >= 0:
             items = (<SavedList>value_of(self.node, self.slot)).items
             if items is None:
@@ -315,6 +317,12 @@ cdef class SavedTensor:
         if saved.kind == SAVED_DUAL:
             return wrap((<tuple>saved.value)[0])
         return None if saved.value == NULL else <object>saved.value
+
+    cdef int require_node(self) except -1:
+        """Python can make an object without what belongs to it."""
+        if self.node is None:
+            raise RuntimeError("this SavedTensor belongs to no node; nodes have them as node._raw_saved_<name>")
+        return 0
 
     cdef object freed(self):
         return RuntimeError(f"The saved tensor has been freed, and hooks on it would never run. {freed_error(self.node)}")

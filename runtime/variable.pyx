@@ -389,7 +389,10 @@ cdef class Variable(TensorBase):
     def grad_fn(self):
         """Node that computes the gradient of what made this tensor; None for a leaf."""
         cdef PyObject *node = current_grad_fn(self)
-        return None if node == NULL else <object>node
+        if node == NULL:
+            return None
+        track(self)         # a hook on the node may hold the tensor, and the tensor holds the node
+        return <object>node
 
     @property
     def is_leaf(self):

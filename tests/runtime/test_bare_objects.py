@@ -51,6 +51,14 @@ def test_special_nodes():
     assert copy_slices.CopySlices.__new__(copy_slices.CopySlices).metadata == {}
 
 
+def test_a_saved_tensor_without_a_node_says_so():
+    cls = type((gs.ones(2, requires_grad=True).exp()).grad_fn._raw_saved_result)
+    bare = cls.__new__(cls)
+    for use in (lambda: bare.data, bare.unpack, lambda: bare.register_hooks(lambda t: t, lambda t: t)):
+        with pytest.raises(RuntimeError, match="belongs to no node"):
+            use()
+
+
 def test_subclasses_share_the_array():
     class Parameter(gs.Tensor):
         pass
