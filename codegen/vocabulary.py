@@ -22,6 +22,7 @@ def _words(text: str) -> frozenset[str]:
 # One module of generated code each.
 FAMILIES = (
     "arithmetic",
+    "unary",
     "division",
     "bounds",
     "exponential",
@@ -32,7 +33,9 @@ FAMILIES = (
     "extremes",
     "probability",
     "shape",
+    "joining",
     "index",
+    "scatter",
     "linalg",
     "copy",
     "loss",

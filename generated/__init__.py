@@ -8,6 +8,8 @@ from gradsmith.generated.arithmetic import (
     subtract,
     mul,
     multiply,
+)
+from gradsmith.generated.unary import (
     neg,
     negative,
     positive,
@@ -131,6 +133,8 @@ from gradsmith.generated.shape import (
     broadcast_to,
     as_strided,
     strided_view,
+)
+from gradsmith.generated.joining import (
     cat,
     concat,
     concatenate,
@@ -148,6 +152,8 @@ from gradsmith.generated.index import (
     index_put,
     select,
     narrow,
+)
+from gradsmith.generated.scatter import (
     gather,
     scatter,
     scatter_add,

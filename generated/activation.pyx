@@ -109,11 +109,8 @@ from gradsmith.runtime.variable cimport (
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar,
     op_add_tensor,
-    op_conj,
     op_mul_scalar,
     op_mul_tensor,
-    op_neg,
-    op_square,
     op_sub_scalar_tensor,
 )
 from gradsmith.generated.bounds cimport (
@@ -140,6 +137,11 @@ from gradsmith.runtime.formulas cimport (
 from gradsmith.generated.trigonometric cimport (
     op_tanh,
 )
+from gradsmith.generated.unary cimport (
+    op_conj,
+    op_neg,
+    op_square,
+)
 
 import numpy as np
 
@@ -162,7 +164,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:656
+# derivatives.yaml:659
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -299,7 +301,7 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:667
+# derivatives.yaml:670
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -435,7 +437,7 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:680
+# derivatives.yaml:683
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -557,7 +559,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:693
+# derivatives.yaml:696
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -597,7 +599,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:707
+# derivatives.yaml:710
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -701,7 +703,7 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:716
+# derivatives.yaml:719
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -806,7 +808,7 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:725
+# derivatives.yaml:728
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

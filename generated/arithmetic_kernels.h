@@ -12,11 +12,6 @@ extern const gs_fused_kernel *const SUB_ALPHA_TENSOR_TENSOR_BACKWARD[2];
 extern const gs_fused_kernel *const SUB_ALPHA_SCALAR_TENSOR_BACKWARD[1];
 extern const gs_fused_kernel *const MUL_TENSOR_BACKWARD[2];
 extern const gs_fused_kernel *const MUL_SCALAR_BACKWARD[1];
-extern const gs_fused_kernel *const NEG_BACKWARD[1];
-extern const gs_fused_kernel *const ABS_BACKWARD[1];
-extern const gs_fused_kernel *const SQUARE_BACKWARD[1];
-extern const gs_fused_kernel *const RECIPROCAL_BACKWARD[1];
-extern const gs_fused_kernel *const CONJ_PHYSICAL_BACKWARD[1];
 
 /* Values of pointwise ops. */
 extern const gs_fused_kernel ADD_ALPHA_TENSOR_FORWARD;

@@ -111,9 +111,7 @@ from gradsmith.runtime.variable cimport (
 )
 
 from gradsmith.generated.arithmetic cimport (
-    op_conj,
     op_mul_tensor,
-    op_neg,
 )
 from gradsmith.runtime.formulas cimport (
     conj_number,
@@ -122,6 +120,10 @@ from gradsmith.runtime.formulas cimport (
     pow_backward_exponent,
     pow_backward_self,
     zeros_like,
+)
+from gradsmith.generated.unary cimport (
+    op_conj,
+    op_neg,
 )
 from gradsmith.runtime.functions cimport pointwise
 
@@ -137,7 +139,7 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:323
+# derivatives.yaml:326
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
@@ -378,7 +380,7 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml:339
+# derivatives.yaml:342
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -722,7 +724,7 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:356
+# derivatives.yaml:359
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -961,7 +963,7 @@ def floor_divide(input, other, *, out=None):
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:372
+# derivatives.yaml:375
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
@@ -1241,7 +1243,7 @@ def remainder(input, other, *, out=None):
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml:391
+# derivatives.yaml:394
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""

@@ -113,10 +113,8 @@ from gradsmith.runtime.variable cimport (
 
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar,
-    op_conj,
     op_mul_scalar,
     op_mul_tensor,
-    op_neg,
 )
 from gradsmith.generated.division cimport (
     op_div_scalar_tensor,
@@ -124,6 +122,10 @@ from gradsmith.generated.division cimport (
 )
 from gradsmith.runtime.formulas cimport (
     fits_loop,
+)
+from gradsmith.generated.unary cimport (
+    op_conj,
+    op_neg,
 )
 from gradsmith.runtime.functions cimport pointwise
 
@@ -145,7 +147,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:509
+# derivatives.yaml:512
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -265,7 +267,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:519
+# derivatives.yaml:522
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -385,7 +387,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:527
+# derivatives.yaml:530
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -503,7 +505,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:538
+# derivatives.yaml:541
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -621,7 +623,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:549
+# derivatives.yaml:552
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -741,7 +743,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:560
+# derivatives.yaml:563
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -879,7 +881,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:571
+# derivatives.yaml:574
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -929,7 +931,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:581
+# derivatives.yaml:584
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1033,7 +1035,7 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:591
+# derivatives.yaml:594
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""

@@ -260,8 +260,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="neg(Tensor self) -> Tensor",
         base="neg",
         overload="",
-        family="arithmetic",
-        line=225,
+        family="unary",
+        line=228,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -293,8 +293,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="positive(Tensor self) -> Tensor",
         base="positive",
         overload="",
-        family="arithmetic",
-        line=235,
+        family="unary",
+        line=238,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -326,8 +326,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="abs(Tensor self) -> Tensor",
         base="abs",
         overload="",
-        family="arithmetic",
-        line=243,
+        family="unary",
+        line=246,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -363,8 +363,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="sign(Tensor self) -> Tensor",
         base="sign",
         overload="",
-        family="arithmetic",
-        line=257,
+        family="unary",
+        line=260,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -400,8 +400,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="sgn(Tensor self) -> Tensor",
         base="sgn",
         overload="",
-        family="arithmetic",
-        line=269,
+        family="unary",
+        line=272,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -438,8 +438,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="square(Tensor self) -> Tensor",
         base="square",
         overload="",
-        family="arithmetic",
-        line=283,
+        family="unary",
+        line=286,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -475,8 +475,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="reciprocal(Tensor self) -> Tensor",
         base="reciprocal",
         overload="",
-        family="arithmetic",
-        line=294,
+        family="unary",
+        line=297,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -512,8 +512,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="conj(Tensor self) -> Tensor",
         base="conj",
         overload="",
-        family="arithmetic",
-        line=305,
+        family="unary",
+        line=308,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -545,8 +545,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="conj_physical(Tensor self) -> Tensor",
         base="conj_physical",
         overload="",
-        family="arithmetic",
-        line=312,
+        family="unary",
+        line=315,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -579,7 +579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=323,
+        line=326,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -619,7 +619,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=339,
+        line=342,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -658,7 +658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=356,
+        line=359,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -697,7 +697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=372,
+        line=375,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -739,7 +739,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=391,
+        line=394,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -787,7 +787,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=417,
+        line=420,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -827,7 +827,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=432,
+        line=435,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -867,7 +867,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=447,
+        line=450,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -910,7 +910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=466,
+        line=469,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -947,7 +947,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=478,
+        line=481,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -986,7 +986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=492,
+        line=495,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -1025,7 +1025,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=509,
+        line=512,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1061,7 +1061,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=519,
+        line=522,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1094,7 +1094,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=527,
+        line=530,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1131,7 +1131,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=538,
+        line=541,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1168,7 +1168,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=549,
+        line=552,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1205,7 +1205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=560,
+        line=563,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1243,7 +1243,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=571,
+        line=574,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1277,7 +1277,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=581,
+        line=584,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1311,7 +1311,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=591,
+        line=594,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1344,7 +1344,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=605,
+        line=608,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1377,7 +1377,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=613,
+        line=616,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1410,7 +1410,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=621,
+        line=624,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1443,7 +1443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=629,
+        line=632,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1476,7 +1476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=637,
+        line=640,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1509,7 +1509,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=645,
+        line=648,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1542,7 +1542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=656,
+        line=659,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1579,7 +1579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=667,
+        line=670,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1617,7 +1617,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=680,
+        line=683,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1658,7 +1658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=693,
+        line=696,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1696,7 +1696,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=707,
+        line=710,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1730,7 +1730,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=716,
+        line=719,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1764,7 +1764,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=725,
+        line=728,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1801,7 +1801,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=738,
+        line=741,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1836,7 +1836,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=748,
+        line=751,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1871,7 +1871,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=759,
+        line=762,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1906,7 +1906,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=771,
+        line=774,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1941,7 +1941,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=783,
+        line=786,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1976,7 +1976,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=795,
+        line=798,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2011,7 +2011,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=807,
+        line=810,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2046,7 +2046,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=816,
+        line=819,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2081,7 +2081,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=825,
+        line=828,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2116,7 +2116,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=834,
+        line=837,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2150,7 +2150,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=843,
+        line=846,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2185,7 +2185,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=854,
+        line=857,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2220,7 +2220,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=865,
+        line=868,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2255,7 +2255,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=876,
+        line=879,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2289,7 +2289,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=887,
+        line=890,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2322,7 +2322,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=894,
+        line=897,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2355,7 +2355,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=901,
+        line=904,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2388,7 +2388,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=908,
+        line=911,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2427,7 +2427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=925,
+        line=928,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2463,7 +2463,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=935,
+        line=938,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2503,7 +2503,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=948,
+        line=951,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2538,7 +2538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=957,
+        line=960,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2577,7 +2577,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=969,
+        line=972,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2616,7 +2616,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=981,
+        line=984,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2658,7 +2658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=995,
+        line=998,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2700,7 +2700,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=1009,
+        line=1012,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2734,7 +2734,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=1016,
+        line=1019,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2770,7 +2770,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1023,
+        line=1026,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2813,7 +2813,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1038,
+        line=1041,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2847,7 +2847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1045,
+        line=1048,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2883,7 +2883,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1052,
+        line=1055,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2920,7 +2920,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1063,
+        line=1066,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2955,7 +2955,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1073,
+        line=1076,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -2991,7 +2991,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1085,
+        line=1088,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3032,7 +3032,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1100,
+        line=1103,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3073,7 +3073,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1115,
+        line=1118,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3110,7 +3110,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1127,
+        line=1130,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3150,7 +3150,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1141,
+        line=1144,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3184,7 +3184,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1149,
+        line=1152,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3221,7 +3221,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1161,
+        line=1164,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3261,7 +3261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1175,
+        line=1178,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3295,7 +3295,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1183,
+        line=1186,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3331,7 +3331,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1193,
+        line=1196,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3367,7 +3367,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1203,
+        line=1206,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3404,7 +3404,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1213,
+        line=1216,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3441,7 +3441,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1226,
+        line=1229,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3482,7 +3482,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1240,
+        line=1243,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3519,7 +3519,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1252,
+        line=1255,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3554,7 +3554,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1266,
+        line=1269,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3591,7 +3591,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1278,
+        line=1281,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3626,7 +3626,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1293,
+        line=1296,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3662,7 +3662,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1304,
+        line=1307,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3698,7 +3698,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1316,
+        line=1319,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3734,7 +3734,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1326,
+        line=1329,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3769,7 +3769,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1335,
+        line=1338,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3806,7 +3806,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1345,
+        line=1348,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3842,7 +3842,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1355,
+        line=1358,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3877,7 +3877,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1366,
+        line=1369,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3911,7 +3911,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1375,
+        line=1378,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3945,7 +3945,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1385,
+        line=1388,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3979,7 +3979,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1395,
+        line=1398,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4012,7 +4012,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1403,
+        line=1406,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4047,7 +4047,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1412,
+        line=1415,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4082,7 +4082,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1421,
+        line=1424,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4117,7 +4117,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1432,
+        line=1435,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4151,7 +4151,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1439,
+        line=1442,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4186,7 +4186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1448,
+        line=1451,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4224,7 +4224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1457,
+        line=1460,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4258,8 +4258,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="cat(Tensor[] tensors, int dim=0) -> Tensor",
         base="cat",
         overload="",
-        family="shape",
-        line=1469,
+        family="joining",
+        line=1475,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4293,8 +4293,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="stack(Tensor[] tensors, int dim=0) -> Tensor",
         base="stack",
         overload="",
-        family="shape",
-        line=1480,
+        family="joining",
+        line=1486,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4328,8 +4328,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
         base="split",
         overload="",
-        family="shape",
-        line=1490,
+        family="joining",
+        line=1496,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4364,8 +4364,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
         base="split",
         overload="sizes",
-        family="shape",
-        line=1499,
+        family="joining",
+        line=1505,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4400,8 +4400,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
         base="chunk",
         overload="",
-        family="shape",
-        line=1508,
+        family="joining",
+        line=1514,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4436,8 +4436,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]",
         base="unbind",
         overload="",
-        family="shape",
-        line=1517,
+        family="joining",
+        line=1523,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4471,8 +4471,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="flip(Tensor self, int[] dims) -> Tensor",
         base="flip",
         overload="",
-        family="shape",
-        line=1526,
+        family="joining",
+        line=1532,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4507,7 +4507,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1539,
+        line=1545,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4542,7 +4542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1549,
+        line=1555,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4577,7 +4577,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1558,
+        line=1564,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4613,7 +4613,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1569,
+        line=1575,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4648,7 +4648,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1578,
+        line=1584,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4686,7 +4686,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1590,
+        line=1596,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4722,7 +4722,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1599,
+        line=1605,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4758,8 +4758,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="gather(Tensor self, int dim, Tensor index) -> Tensor",
         base="gather",
         overload="",
-        family="index",
-        line=1608,
+        family="scatter",
+        line=1617,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4795,8 +4795,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor",
         base="scatter",
         overload="",
-        family="index",
-        line=1619,
+        family="scatter",
+        line=1628,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4834,8 +4834,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
         base="scatter_add",
         overload="",
-        family="index",
-        line=1632,
+        family="scatter",
+        line=1641,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4872,8 +4872,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="index_select(Tensor self, int dim, Tensor index) -> Tensor",
         base="index_select",
         overload="",
-        family="index",
-        line=1644,
+        family="scatter",
+        line=1653,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4909,8 +4909,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
         base="index_add",
         overload="",
-        family="index",
-        line=1655,
+        family="scatter",
+        line=1664,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4948,8 +4948,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
         base="masked_fill",
         overload="",
-        family="index",
-        line=1667,
+        family="scatter",
+        line=1676,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -4986,8 +4986,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="masked_select(Tensor self, Tensor mask) -> Tensor",
         base="masked_select",
         overload="",
-        family="index",
-        line=1680,
+        family="scatter",
+        line=1689,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5022,8 +5022,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="geometry_slice(Tensor self, object geometry) -> Tensor",
         base="geometry_slice",
         overload="",
-        family="index",
-        line=1690,
+        family="scatter",
+        line=1699,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5057,8 +5057,8 @@ OPS: "tuple[OpRow, ...]" = (
         name="geometry_scatter(Tensor self, object geometry) -> Tensor",
         base="geometry_scatter",
         overload="",
-        family="index",
-        line=1700,
+        family="scatter",
+        line=1709,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5093,7 +5093,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1715,
+        line=1724,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5136,7 +5136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1739,
+        line=1748,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5171,7 +5171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1750,
+        line=1759,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5205,7 +5205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1760,
+        line=1769,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5240,7 +5240,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1771,
+        line=1780,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5275,7 +5275,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1782,
+        line=1791,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5310,7 +5310,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1793,
+        line=1802,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5345,7 +5345,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1805,
+        line=1814,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5384,7 +5384,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1823,
+        line=1832,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5422,7 +5422,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1839,
+        line=1848,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5455,7 +5455,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1847,
+        line=1856,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5490,7 +5490,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1857,
+        line=1866,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5523,7 +5523,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1865,
+        line=1874,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5559,7 +5559,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1875,
+        line=1884,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5595,7 +5595,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1885,
+        line=1894,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5629,7 +5629,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1894,
+        line=1903,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5664,7 +5664,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1906,
+        line=1915,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5697,7 +5697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1916,
+        line=1925,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5732,7 +5732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1928,
+        line=1937,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5765,7 +5765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=1936,
+        line=1945,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5798,7 +5798,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=1945,
+        line=1954,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5831,7 +5831,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=1957,
+        line=1966,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5869,7 +5869,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=1971,
+        line=1980,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5906,7 +5906,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=1980,
+        line=1989,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5949,7 +5949,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=1997,
+        line=2006,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5988,7 +5988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2011,
+        line=2020,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

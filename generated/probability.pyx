@@ -108,7 +108,6 @@ from gradsmith.runtime.variable cimport (
 
 from gradsmith.generated.arithmetic cimport (
     op_mul_tensor,
-    op_neg,
     op_sub_tensor_tensor,
 )
 from gradsmith.generated.exponential cimport (
@@ -120,6 +119,9 @@ from gradsmith.runtime.formulas cimport (
 from gradsmith.generated.reduce cimport (
     op_sum_dim,
 )
+from gradsmith.generated.unary cimport (
+    op_neg,
+)
 from gradsmith.runtime.functions cimport reductions
 
 import numpy as np
@@ -129,7 +131,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1226
+# derivatives.yaml:1229
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -259,7 +261,7 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1240
+# derivatives.yaml:1243
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -364,7 +366,7 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1252
+# derivatives.yaml:1255
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -498,7 +500,7 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1266
+# derivatives.yaml:1269
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -608,7 +610,7 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1278
+# derivatives.yaml:1281
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""

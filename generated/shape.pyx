@@ -107,17 +107,12 @@ from gradsmith.runtime.variable cimport (
 )
 
 from gradsmith.runtime.formulas cimport (
-    cat_backward,
-    chunk_sizes,
-    equal_parts,
-    filled_parts,
-    filled_slices,
     flattened,
     inverse_permutation,
     strided_geometry,
     strided_view_backward,
 )
-from gradsmith.runtime.functions cimport joining, shapes
+from gradsmith.runtime.functions cimport shapes
 
 import numpy as np
 
@@ -126,7 +121,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1293
+# derivatives.yaml:1296
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -212,7 +207,7 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1304
+# derivatives.yaml:1307
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -269,7 +264,7 @@ cdef object call_view(object self, object size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1316
+# derivatives.yaml:1319
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -287,7 +282,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1326
+# derivatives.yaml:1329
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -305,7 +300,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1335
+# derivatives.yaml:1338
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -349,7 +344,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1345
+# derivatives.yaml:1348
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -447,7 +442,7 @@ swapdims = transpose
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1355
+# derivatives.yaml:1358
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -535,7 +530,7 @@ permute_dims = permute
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1366
+# derivatives.yaml:1369
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -612,7 +607,7 @@ def t(input):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1375
+# derivatives.yaml:1378
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -661,7 +656,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1385
+# derivatives.yaml:1388
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -710,7 +705,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1395
+# derivatives.yaml:1398
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -762,7 +757,7 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1403
+# derivatives.yaml:1406
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -862,7 +857,7 @@ def squeeze(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1412
+# derivatives.yaml:1415
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -953,7 +948,7 @@ def unsqueeze(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1421
+# derivatives.yaml:1424
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1003,7 +998,7 @@ cdef object call_expand(object self, object size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1432
+# derivatives.yaml:1435
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1043,7 +1038,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1439
+# derivatives.yaml:1442
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1061,7 +1056,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1448
+# derivatives.yaml:1451
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1105,7 +1100,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1457
+# derivatives.yaml:1460
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
@@ -1187,626 +1182,3 @@ def strided_view(input, geometry):
         result: auto_linear
     """
     return call_strided_view(input, geometry)
-
-
-# ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1469
-
-cdef class CatBackward0(Node):
-    """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef object tensors_shape, dim
-        # tensors: cat_backward(grad, tensors.shape, dim)
-        tensors_shape = value_of(self, 0)
-        dim = value_of(self, 1)
-        give_list(self, grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
-        return 0
-
-    cpdef str name(self):
-        return "CatBackward0"
-
-    @property
-    def _saved_tensors_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef list tensors_t
-    cdef LevelWalk walk = walk_levels((tensors,))
-    try:
-        while walk.next():
-            tensors_t = walk.tangents(tensors)
-            walk.give(result, op_cat(tensors_t, dim))
-    finally:
-        walk.end()
-    return 0
-
-cdef TensorBase op_cat(list tensors, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("cat", (tensors, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.cat_of(arrays_of(tensors), dim))
-    cdef CatBackward0 node
-    if requires_grad_list(tensors):
-        node = CatBackward0.__new__(CatBackward0)
-        node.init(<int>len(tensors), 0, 2)
-        collect_edge_list(node, 0, tensors)
-        set_value(node, 0, shapes_of(tensors))
-        set_value(node, 1, dim)
-        set_history(result, node)
-    if has_tangent_list(tensors):
-        tangents_cat(result, tensors, dim)
-    if span:
-        end_op(span, result)
-    return result
-
-cdef object call_cat(object tensors, object dim):
-    tensors = as_tensor_list(tensors, "cat", "tensors", 1)
-    dim = as_int(dim, "cat", "dim", 2)
-    return op_cat(tensors, dim)
-
-def cat(tensors, dim=0, *, axis=None, out=None):
-    """Tensors joined along a dimension they have.
-
-    ``cat(Tensor[] tensors, int dim=0) -> Tensor``
-
-    Parameters
-    ----------
-    tensors : sequence of Tensor
-    dim : int, default 0
-        Dimension to work along; negative ones count from the end.
-    axis : int, optional
-        Another name of `dim`.
-    out : Tensor, optional
-        Receives the result.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        tensors: cat_backward(grad, tensors.shape, dim)
-        result: auto_linear
-    """
-    if axis is not None:
-        dim = axis
-    return give_out("cat", out, call_cat(tensors, dim))
-
-concat = cat
-
-concatenate = cat
-
-
-# ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1480
-
-cdef class StackBackward0(Node):
-    """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef object dim
-        # tensors: grad.unbind(dim)
-        dim = value_of(self, 0)
-        give_list(self, grad_inputs, 0, op_unbind(grad, dim))
-        return 0
-
-    cpdef str name(self):
-        return "StackBackward0"
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef list tensors_t
-    cdef LevelWalk walk = walk_levels((tensors,))
-    try:
-        while walk.next():
-            tensors_t = walk.tangents(tensors)
-            walk.give(result, op_stack(tensors_t, dim))
-    finally:
-        walk.end()
-    return 0
-
-cdef TensorBase op_stack(list tensors, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("stack", (tensors, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.stack_of(arrays_of(tensors), dim))
-    cdef StackBackward0 node
-    if requires_grad_list(tensors):
-        node = StackBackward0.__new__(StackBackward0)
-        node.init(<int>len(tensors), 0, 1)
-        collect_edge_list(node, 0, tensors)
-        set_value(node, 0, dim)
-        set_history(result, node)
-    if has_tangent_list(tensors):
-        tangents_stack(result, tensors, dim)
-    if span:
-        end_op(span, result)
-    return result
-
-cdef object call_stack(object tensors, object dim):
-    tensors = as_tensor_list(tensors, "stack", "tensors", 1)
-    dim = as_int(dim, "stack", "dim", 2)
-    return op_stack(tensors, dim)
-
-def stack(tensors, dim=0, *, axis=None, out=None):
-    """Tensors of one shape joined along a new dimension.
-
-    ``stack(Tensor[] tensors, int dim=0) -> Tensor``
-
-    Parameters
-    ----------
-    tensors : sequence of Tensor
-    dim : int, default 0
-        Dimension to work along; negative ones count from the end.
-    axis : int, optional
-        Another name of `dim`.
-    out : Tensor, optional
-        Receives the result.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        tensors: grad.unbind(dim)
-        result: auto_linear
-    """
-    if axis is not None:
-        dim = axis
-    return give_out("stack", out, call_stack(tensors, dim))
-
-
-# ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1490
-
-cdef class SplitBackward0(Node):
-    """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef int i
-        cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, split_size, dim
-        # self: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        split_size = value_of(self, 2)
-        dim = value_of(self, 3)
-        give(grad_inputs, 0, op_cat(filled_parts(gradients, equal_parts(self_shape, split_size, dim), self_shape, self_dtype, dim), dim))
-        return 0
-
-    cpdef str name(self):
-        return "SplitBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_split_size(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 3)
-
-cdef int tangents_split(list result, TensorBase self, object split_size, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.give_list(result, op_split(self_t, split_size, dim))
-    finally:
-        walk.end()
-    return 0
-
-cdef list op_split(TensorBase self, object split_size, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("split", (self, split_size, dim))
-    cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
-    cdef SplitBackward0 node
-    if requires_grad_1(self):
-        node = SplitBackward0.__new__(SplitBackward0)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
-        set_value(node, 0, shape_of(self))
-        set_value(node, 1, dtype_of(self))
-        set_value(node, 2, split_size)
-        set_value(node, 3, dim)
-        set_history_list(result, node)
-    if span:
-        end_op(span, result)
-    return result
-
-
-# ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1499
-
-cdef class SplitBackward1(Node):
-    """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef int i
-        cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, split_size, dim
-        # self: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        split_size = value_of(self, 2)
-        dim = value_of(self, 3)
-        give(grad_inputs, 0, op_cat(filled_parts(gradients, split_size, self_shape, self_dtype, dim), dim))
-        return 0
-
-    cpdef str name(self):
-        return "SplitBackward1"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_split_size(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 3)
-
-cdef int tangents_split_sizes(list result, TensorBase self, object split_size, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.give_list(result, op_split_sizes(self_t, split_size, dim))
-    finally:
-        walk.end()
-    return 0
-
-cdef list op_split_sizes(TensorBase self, object split_size, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("split", (self, split_size, dim))
-    cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
-    cdef SplitBackward1 node
-    if requires_grad_1(self):
-        node = SplitBackward1.__new__(SplitBackward1)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
-        set_value(node, 0, shape_of(self))
-        set_value(node, 1, dtype_of(self))
-        set_value(node, 2, split_size)
-        set_value(node, 3, dim)
-        set_history_list(result, node)
-    if span:
-        end_op(span, result)
-    return result
-
-cdef object call_split(object self, object split_size, object dim):
-    self = check_tensor(self, "split", "input", 1)
-    split_size = as_int(split_size, "split", "split_size", 2)
-    dim = as_int(dim, "split", "dim", 3)
-    return tuple(op_split(<TensorBase>self, split_size, dim))
-
-cdef object call_split_sizes(object self, object split_size, object dim):
-    self = check_tensor(self, "split", "input", 1)
-    split_size = as_int_tuple(split_size, "split", "split_size", 2)
-    dim = as_int(dim, "split", "dim", 3)
-    return tuple(op_split_sizes(<TensorBase>self, split_size, dim))
-
-cdef Overloads SPLIT_OVERLOADS = Overloads("split", (
-    Overload("(Tensor input, int split_size, int dim=0)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("split_size", "int", REQUIRED, False),
-        ("dim", "int", 0, False),
-    )),
-    Overload("(Tensor input, int[] split_size, int dim=0)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("split_size", "int[]", REQUIRED, False),
-        ("dim", "int", 0, False),
-    )),
-))
-
-cdef object bind_split(tuple args, dict kwargs):
-    cdef int choice = 0
-    cdef tuple found = SPLIT_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int split_size, int dim=0)
-        return call_split(found[0], found[1], found[2])
-    return call_split_sizes(found[0], found[1], found[2])
-
-def split(*args, **kwargs):
-    """Views of equal length along a dimension; the last one may be shorter.
-
-    Views of the given lengths along a dimension.
-
-    ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``
-    ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``
-
-    Returns
-    -------
-    tuple of Tensor
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
-        result: auto_linear
-        input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
-    """
-    return bind_split(args, kwargs)
-
-
-# ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1508
-
-cdef list op_chunk(TensorBase self, object chunks, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("chunk", (self, chunks, dim))
-    cdef list result = op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
-    if span:
-        end_op(span, result)
-    return result
-
-cdef object call_chunk(object self, object chunks, object dim):
-    self = check_tensor(self, "chunk", "input", 1)
-    chunks = as_int(chunks, "chunk", "chunks", 2)
-    dim = as_int(dim, "chunk", "dim", 3)
-    return tuple(op_chunk(<TensorBase>self, chunks, dim))
-
-def chunk(input, chunks, dim=0, *, axis=None):
-    """A number of views along a dimension, of equal length as far as possible.
-
-    ``chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]``
-
-    Parameters
-    ----------
-    input : Tensor
-    chunks : int
-    dim : int, default 0
-        Dimension to work along; negative ones count from the end.
-    axis : int, optional
-        Another name of `dim`.
-
-    Returns
-    -------
-    tuple of Tensor
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    """
-    if axis is not None:
-        dim = axis
-    return call_chunk(input, chunks, dim)
-
-
-# ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1517
-
-cdef class UnbindBackward0(Node):
-    """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef int i
-        cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, dim
-        # self: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        dim = value_of(self, 2)
-        give(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
-        return 0
-
-    cpdef str name(self):
-        return "UnbindBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 2)
-
-cdef int tangents_unbind(list result, TensorBase self, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.give_list(result, op_unbind(self_t, dim))
-    finally:
-        walk.end()
-    return 0
-
-cdef list op_unbind(TensorBase self, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("unbind", (self, dim))
-    cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
-    cdef UnbindBackward0 node
-    if requires_grad_1(self):
-        node = UnbindBackward0.__new__(UnbindBackward0)
-        node.init(1, 0, 3)
-        collect_edge(node, 0, self)
-        set_value(node, 0, shape_of(self))
-        set_value(node, 1, dtype_of(self))
-        set_value(node, 2, dim)
-        set_history_list(result, node)
-    if span:
-        end_op(span, result)
-    return result
-
-cdef object call_unbind(object self, object dim):
-    self = check_tensor(self, "unbind", "input", 1)
-    dim = as_int(dim, "unbind", "dim", 2)
-    return tuple(op_unbind(<TensorBase>self, dim))
-
-def unbind(input, dim=0, *, axis=None):
-    """The slices along a dimension, as views.
-
-    ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
-
-    Parameters
-    ----------
-    input : Tensor
-    dim : int, default 0
-        Dimension to work along; negative ones count from the end.
-    axis : int, optional
-        Another name of `dim`.
-
-    Returns
-    -------
-    tuple of Tensor
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
-        result: auto_linear
-    """
-    if axis is not None:
-        dim = axis
-    return call_unbind(input, dim)
-
-
-# ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1526
-
-cdef class FlipBackward0(Node):
-    """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef object dims
-        # self: grad.flip(dims)
-        dims = value_of(self, 0)
-        give(grad_inputs, 0, op_flip(grad, dims))
-        return 0
-
-    cpdef str name(self):
-        return "FlipBackward0"
-
-    @property
-    def _saved_dims(self):
-        return value_of(self, 0)
-
-cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.give(result, op_flip(self_t, dims))
-    finally:
-        walk.end()
-    return 0
-
-cdef TensorBase op_flip(TensorBase self, object dims):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("flip", (self, dims))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.flip_of(array_of(self), dims))
-    cdef FlipBackward0 node
-    if requires_grad_1(self):
-        node = FlipBackward0.__new__(FlipBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
-        set_value(node, 0, dims)
-        set_history(result, node)
-    if has_tangent_1(self):
-        tangents_flip(result, self, dims)
-    if span:
-        end_op(span, result)
-    return result
-
-cdef object call_flip(object self, object dims):
-    self = check_tensor(self, "flip", "input", 1)
-    dims = as_int_tuple(dims, "flip", "dims", 2)
-    return op_flip(<TensorBase>self, dims)
-
-def flip(input, dims):
-    """Copy with the order along dimensions reversed.
-
-    ``flip(Tensor self, int[] dims) -> Tensor``
-
-    Parameters
-    ----------
-    input : Tensor
-    dims : int or sequence of int
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-
-    Notes
-    -----
-    Gradients::
-
-        input: grad.flip(dims)
-        result: auto_linear
-    """
-    return call_flip(input, dims)

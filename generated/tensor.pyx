@@ -16,6 +16,9 @@ from gradsmith.generated.arithmetic cimport (
     call_sub_alpha_,
     call_mul,
     call_mul_,
+)
+
+from gradsmith.generated.unary cimport (
     call_neg,
     call_neg_,
     call_positive,
@@ -186,6 +189,9 @@ from gradsmith.generated.shape cimport (
     call_broadcast_to,
     call_expand_as,
     call_as_strided,
+)
+
+from gradsmith.generated.joining cimport (
     call_split,
     bind_split,
     call_chunk,
@@ -199,6 +205,9 @@ from gradsmith.generated.index cimport (
     call_index_put_,
     call_select,
     call_narrow,
+)
+
+from gradsmith.generated.scatter cimport (
     call_gather,
     call_scatter,
     call_scatter_,

@@ -114,10 +114,12 @@ from gradsmith.runtime.variable cimport (
 
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar,
-    op_conj,
     op_mul_tensor,
-    op_neg,
     op_sub_scalar_tensor,
+)
+from gradsmith.generated.unary cimport (
+    op_conj,
+    op_neg,
 )
 
 import numpy as np
@@ -135,7 +137,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:605
+# derivatives.yaml:608
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -253,7 +255,7 @@ def sin(input, *, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:613
+# derivatives.yaml:616
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -371,7 +373,7 @@ def cos(input, *, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:621
+# derivatives.yaml:624
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -491,7 +493,7 @@ def tan(input, *, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:629
+# derivatives.yaml:632
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -609,7 +611,7 @@ def sinh(input, *, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:637
+# derivatives.yaml:640
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -727,7 +729,7 @@ def cosh(input, *, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:645
+# derivatives.yaml:648
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
