@@ -22,7 +22,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug explain verify test check demo bench bench-edit docs clean distclean help
+.PHONY: all venv generate check-generated build debug check-memory explain verify test check demo bench bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -40,6 +40,9 @@ debug: generate       ## compile with internal checks and counters, and run the 
 
 explain: venv         ## what follows from an entry: make explain OP=tanh
 	@$(RUN) -m codegen explain $(OP)
+
+check-memory: generate  ## run tests with every access to memory watched; needs GCC or Clang with their sanitizers
+	@$(RUN) .ci/check_memory $(ARGS)
 
 verify: build         ## prove every entry numerically, write docs/support.md; OPS="mul tanh" proves some
 	@$(RUN) -m gradsmith.verify $(if $(OPS),$(OPS),--matrix docs/support.md) $(ARGS)

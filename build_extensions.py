@@ -91,6 +91,7 @@ def build(
     names: Iterable[str] = (),
     *,
     debug: bool = False,
+    sanitize: bool = False,
     jobs: int = 0,
     place: Callable[[Extension], Path] = beside_source,
     report: Callable[[str], None] = say,
@@ -99,7 +100,7 @@ def build(
     link_packages()
     extensions = _select(discover(), list(names))
     with only_build():
-        Build(LAYOUT, debug=debug, jobs=jobs, report=report).run(extensions, place)
+        Build(LAYOUT, debug=debug, sanitize=sanitize, jobs=jobs, report=report).run(extensions, place)
     _remove_orphans()
 
 

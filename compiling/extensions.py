@@ -85,12 +85,20 @@ class Layout(NamedTuple):
 class Build:
     """One run: brings the asked extensions up to date and puts them where they are wanted."""
 
-    def __init__(self, layout: Layout, *, debug: bool = False, jobs: int = 0, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        *,
+        debug: bool = False,
+        sanitize: bool = False,
+        jobs: int = 0,
+        report: Callable[[str], None],
+    ) -> None:
         self.layout = layout
         self.jobs = jobs or os.cpu_count() or 1
         self.report = report
-        self.toolchain = Toolchain(layout.headers, debug)
-        kind = "debug" if debug else "release"
+        self.toolchain = Toolchain(layout.headers, debug, sanitize)
+        kind = "sanitized" if sanitize else "debug" if debug else "release"
         self.folder = f"build/{sys.implementation.cache_tag}-{kind}"
         self.sources = Sources()
         self.state = State()

@@ -40,6 +40,9 @@ FLAGS = {
     WRAPPER: ["-O1", *_CYTHON],
 }  # fmt: skip
 
+# Every wrong access to memory ends the process with a report; so does what C leaves undefined.
+SANITIZERS = ["-fsanitize=address,undefined"]
+
 # Errors from GCC 14 and Clang 16 on; older compilers only warn.
 MODERN_ERRORS = [
     "-Werror=incompatible-pointer-types",
@@ -87,9 +90,10 @@ int main(int argc, char **argv)
 class Toolchain:
     """The platform's C compiler with gradsmith's flags."""
 
-    def __init__(self, headers: tuple[str, ...] = (), debug: bool = False) -> None:
+    def __init__(self, headers: tuple[str, ...] = (), debug: bool = False, sanitize: bool = False) -> None:
         self.headers = headers
         self.debug = debug
+        self.sanitize = sanitize
         self.command = _compiler_command()
         self._compiler: Any = None
         self._starting = threading.Lock()
@@ -173,12 +177,15 @@ class Toolchain:
         """Flags for a C file of this kind, one of `KERNEL`, `RUNTIME` and `WRAPPER`."""
         if self.is_msvc:
             return ["/Od", "/UNDEBUG"] if self.debug else ["/O2"]
-        return [*FLAGS[kind], *MODERN_ERRORS, *(["-g", "-UNDEBUG"] if self.debug else ["-g0"])]
+        flags = [*FLAGS[kind], *MODERN_ERRORS, *(["-g", "-UNDEBUG"] if self.debug else ["-g0"])]
+        return [*flags, "-O1", "-fno-omit-frame-pointer", *SANITIZERS] if self.sanitize else flags
 
     def macros(self) -> list[tuple[str, str]]:
         switches = {f"GRADSMITH_NO_{name}": "1" for name, usable in self.features.items() if not usable}
         if self.debug:
             switches["GRADSMITH_DEBUG"] = "1"
+        if self.sanitize:
+            switches["GRADSMITH_SANITIZE"] = "1"
         return sorted({**DEFINES, **switches}.items())
 
     def compile(self, source: str, kind: str, folder: str) -> None:
@@ -200,7 +207,7 @@ class Toolchain:
         with _build_errors():
             compiler.link_shared_object(
                 objects, output, libraries=self.libraries(objects), library_dirs=folders,
-                export_symbols=[f"PyInit_{module}"],
+                export_symbols=[f"PyInit_{module}"], extra_postargs=SANITIZERS if self.sanitize else [],
             )  # fmt: skip
 
     def libraries(self, objects: list[str]) -> list[str]:

@@ -482,7 +482,8 @@ cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
         metadata.long_shape = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
         if metadata.long_shape == NULL:
             raise MemoryError()
-    memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
+    if ndim:
+        memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
     return 0
 
 

@@ -234,7 +234,7 @@ has_layout(PyObject *array, int type, int nd, const npy_intp *dims)
 {
     PyArrayObject_fields *a = gs_fields(array);
     return a->descr == gs_descr[type] && gs_is_plain(array) && (a->flags & NPY_ARRAY_WRITEABLE) && a->nd == nd &&
-           memcmp(a->dimensions, dims, sizeof(npy_intp) * (size_t)nd) == 0;
+           (nd == 0 || memcmp(a->dimensions, dims, sizeof(npy_intp) * (size_t)nd) == 0);
 }
 
 static PyObject *
