@@ -11,9 +11,9 @@ from .schema import Argument
 TYPE_WORDS = {
     "Tensor": "Tensor", "Tensor|Scalar": "Tensor or number", "Tensor[]": "sequence of Tensor",
     "Scalar": "number", "int": "int", "int[]": "int or sequence of int", "float": "float", "bool": "bool",
-    "str": "str", "dtype": "dtype", "object": "object", "Tensor?[]": "sequence of Tensor or None",
-    "float[]": "sequence of float", "bool[]": "sequence of bool", "Scalar[]": "sequence of numbers",
-    "str[]": "sequence of str",
+    "str": "str", "dtype": "dtype", "device": "device or str", "object": "object",
+    "Tensor?[]": "sequence of Tensor or None", "float[]": "sequence of float", "bool[]": "sequence of bool",
+    "Scalar[]": "sequence of numbers", "str[]": "sequence of str",
 }  # fmt: skip
 
 # Parameters that mean the same wherever they occur.
@@ -21,6 +21,7 @@ PARAMETER_TEXTS = {
     "dim": "Dimension to work along; negative ones count from the end.",
     "keepdim": "Keep the reduced dimensions with size one.",
     "dtype": "Dtype of the result; the input is converted to it first.",
+    "device": "Where the result is to be.",
     "axis": "Another name of `dim`.",
     "keepdims": "Another name of `keepdim`.",
     "out": "Receives the result.",

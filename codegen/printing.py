@@ -44,6 +44,7 @@ CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
 TENSOR_ATTRIBUTES = {
     "shape": "shape_of({})",
     "dtype": "dtype_of({})",
+    "device": "device_of({})",
     "ndim": "ndim_of({})",
     "numel": "numel_of({})",
     "is_complex": "is_complex({})",

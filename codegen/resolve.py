@@ -383,13 +383,13 @@ class Resolver:
         return RunFact(BOOL, function) if is_known and self.scope.in_backward and not positional else None
 
     def _expect_zeros(self, function: str, positional: list[Expr]) -> Expr | None:
-        """``zeros_like(x)`` of an argument or a result keeps its shape and dtype alone."""
+        """``zeros_like(x)`` of an argument or a result keeps its shape, dtype and device alone."""
         if function != "zeros_like" or len(positional) != 1 or not isinstance(positional[0], Name):
             return None
         value = positional[0]
         if value.type != TENSOR or not self.scope.in_backward:
             return None
-        parts = [self._read_attribute(value, attribute, 0) for attribute in ("shape", "dtype")]
+        parts = [self._read_attribute(value, attribute, 0) for attribute in ("shape", "dtype", "device")]
         return self._apply(function, 0, parts, {})
 
     def _expect_count(self, function: str, offset: int, positional: list[Expr]) -> Expr | None:

@@ -15,12 +15,12 @@ from .errors import Problem, hint_from
 
 # What a schema may say. Expressions know three more: what `None`, a tuple of mixed things and the
 # shapes of a list of tensors are, see EXPRESSION_TYPES.
-SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "object")
+SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "object")
 EXPRESSION_TYPES = (*SCHEMA_TYPES, "None")
 
 LIST_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str")
 SIZED_TYPES = ("Scalar", "int", "float", "bool", "str")  # of a list of them the schema may say how many there are
-OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype")
+OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device")
 
 # Python values a default of each type may have; an optional one may also be None.
 _DEFAULT_VALUES: dict[str, tuple[type, ...]] = {

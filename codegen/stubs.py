@@ -14,8 +14,9 @@ from .views import FamilyView, Import
 _TYPES = {
     "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",
     "int": "int", "int[]": "int | Sequence[int]", "float": "float", "bool": "bool", "str": "str",
-    "dtype": "DTypeLike", "object": "Any", "Tensor?[]": "Sequence[Tensor | None]", "float[]": "Sequence[float]",
-    "bool[]": "Sequence[bool]", "Scalar[]": "Sequence[Number]", "str[]": "Sequence[str]",
+    "dtype": "DTypeLike", "device": "DeviceLike", "object": "Any",
+    "Tensor?[]": "Sequence[Tensor | None]", "float[]": "Sequence[float]", "bool[]": "Sequence[bool]",
+    "Scalar[]": "Sequence[Number]", "str[]": "Sequence[str]",
 }  # fmt: skip
 
 

@@ -153,7 +153,7 @@ _FORMULAS = """
     var_backward(Tensor gradient, Tensor self, int[]? dim, Scalar correction, bool keepdim) -> Tensor
     where.number(bool condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
     zeros_like(Tensor self) -> Tensor
-    zeros_like.info(int[] shape, dtype dtype) -> Tensor
+    zeros_like.info(int[] shape, dtype dtype, device device) -> Tensor
 """
 _BUILTINS = """
     int(bool x) -> int
@@ -170,6 +170,7 @@ ATTRIBUTES: Mapping[str, Type] = MappingProxyType(
     {
         "shape": Type("int", is_list=True),
         "dtype": Type("dtype"),
+        "device": Type("device"),
         "ndim": Type("int"),
         "numel": Type("int"),
         "is_complex": Type("bool"),

@@ -180,6 +180,7 @@ from gradsmith.generated.copy import (
     clone,
     detach,
     to_copy,
+    copy_to,
     zero_,
     real,
     real_part,

@@ -14,6 +14,8 @@ from gradsmith.runtime.arguments cimport (
     arrays_of,
     as_bool,
     as_bool_or_none,
+    as_device,
+    as_device_or_none,
     as_dtype,
     as_dtype_or_none,
     as_float,
@@ -42,6 +44,7 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     check_tensor_or_none,
     copy_into,
+    device_of,
     dtype_of,
     dtypes_of,
     give_out,
@@ -122,7 +125,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1848
+# derivatives.yaml:1849
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -198,7 +201,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1856
+# derivatives.yaml:1857
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -236,7 +239,7 @@ def detach(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1866
+# derivatives.yaml:1867
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -253,7 +256,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1874
+# derivatives.yaml:1875
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -266,13 +269,26 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1884
+# derivatives.yaml:1885
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
     if watching:
         span = begin_op("to", (self, other, copy))
-    cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and not copy else op_to_copy(self, dtype_of(other))
+    cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and device_of(self) == device_of(other) and not copy else op_copy_to(self, device_of(other), dtype_of(other))
+    if span:
+        end_op(span, result)
+    return result
+
+
+# ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
+# derivatives.yaml:1897
+
+cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
+    cdef int span = 0
+    if watching:
+        span = begin_op("to", (self, device, dtype, copy))
+    cdef TensorBase result = self if device_of(self) == device and (dtype is None or dtype_of(self) == dtype) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
     if span:
         end_op(span, result)
     return result
@@ -289,6 +305,13 @@ cdef object call_to_other(object self, object other, object copy):
     copy = as_bool(copy, "to", "copy", 3)
     return op_to_other(<TensorBase>self, <TensorBase>other, copy)
 
+cdef object call_to_device(object self, object device, object dtype, object copy):
+    self = check_tensor(self, "to", "input", 1)
+    device = as_device(device, "to", "device", 2)
+    dtype = as_dtype_or_none(dtype, "to", "dtype", 3)
+    copy = as_bool(copy, "to", "copy", 4)
+    return op_to_device(<TensorBase>self, device, dtype, copy)
+
 cdef Overloads TO_OVERLOADS = Overloads("to", (
     Overload("(Tensor input, dtype dtype, *, bool copy=False)", (
         ("input", "Tensor", REQUIRED, False),
@@ -300,6 +323,12 @@ cdef Overloads TO_OVERLOADS = Overloads("to", (
         ("other", "Tensor", REQUIRED, False),
         ("copy", "bool", False, True),
     )),
+    Overload("(Tensor input, device device, dtype? dtype=None, *, bool copy=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("device", "device", REQUIRED, False),
+        ("dtype", "dtype?", None, False),
+        ("copy", "bool", False, True),
+    )),
 ))
 
 cdef object bind_to(tuple args, dict kwargs):
@@ -307,11 +336,13 @@ cdef object bind_to(tuple args, dict kwargs):
     cdef tuple found = TO_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, dtype dtype, *, bool copy=False)
         return call_to(found[0], found[1], found[2])
-    return call_to_other(found[0], found[1], found[2])
+    if choice == 1:    # (Tensor input, Tensor other, *, bool copy=False)
+        return call_to_other(found[0], found[1], found[2])
+    return call_to_device(found[0], found[1], found[2], found[3])
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1894
+# derivatives.yaml:1908
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -389,8 +420,97 @@ def to_copy(input, dtype):
     return call_to_copy(input, dtype)
 
 
+# ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
+# derivatives.yaml:1917
+
+cdef class CopyToBackward0(Node):
+    """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object self_device
+        # self: copy_to(grad, self.device, grad.dtype)
+        self_device = value_of(self, 0)
+        give(grad_inputs, 0, op_copy_to(grad, self_device, dtype_of(grad)))
+        return 0
+
+    cpdef str name(self):
+        return "CopyToBackward0"
+
+    @property
+    def _saved_self_device(self):
+        return value_of(self, 0)
+
+cdef int tangents_copy_to(TensorBase result, TensorBase self, object device, object dtype) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_copy_to(self_t, device, dtype))
+    finally:
+        walk.end()
+    return 0
+
+cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("copy_to", (self, device, dtype))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.copy_to_of(array_of(self), device, dtype))
+    cdef CopyToBackward0 node
+    if requires_grad_1(self):
+        node = CopyToBackward0.__new__(CopyToBackward0)
+        node.init(1, 0, 1)
+        collect_edge(node, 0, self)
+        set_value(node, 0, device_of(self))
+        set_history(result, node)
+    if has_tangent_1(self):
+        tangents_copy_to(result, self, device, dtype)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_copy_to(object self, object device, object dtype):
+    self = check_tensor(self, "copy_to", "input", 1)
+    device = as_device(device, "copy_to", "device", 2)
+    dtype = as_dtype(dtype, "copy_to", "dtype", 3)
+    return op_copy_to(<TensorBase>self, device, dtype)
+
+def copy_to(input, device, dtype):
+    """Copy on a device, in a dtype.
+
+    ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    device : device or str
+        Where the result is to be.
+    dtype : dtype
+        Dtype of the result; the input is converted to it first.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: copy_to(grad, self.device, grad.dtype)
+        result: auto_linear
+    """
+    return call_copy_to(input, device, dtype)
+
+
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1903
+# derivatives.yaml:1927
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -491,7 +611,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1915
+# derivatives.yaml:1939
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -568,7 +688,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1925
+# derivatives.yaml:1949
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -669,7 +789,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1937
+# derivatives.yaml:1961
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -707,7 +827,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1945
+# derivatives.yaml:1969
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -784,7 +904,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1954
+# derivatives.yaml:1978
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gradsmith.runtime.device import DeviceLike
+
 from gradsmith.generated.tensor import Tensor
 
 Number: TypeAlias = bool | int | float | complex

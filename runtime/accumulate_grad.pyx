@@ -6,7 +6,7 @@ share one accumulator and no cycle keeps them alive.
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive
+from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive, is_meta
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport ANY_DTYPE, InputMetadata, NODE_LEAF, Node, SAVED_LEAF, set_metadata
 from gradsmith.runtime.tangent cimport has_tangent_2, ops_wanted
@@ -160,6 +160,8 @@ cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
 
 cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
     """Copy with the strides of the leaf where these leave no gap and overlap nowhere, otherwise row by row."""
+    if is_meta(value.array):
+        return wrap(<object>value.array)
     cdef object order = "K" if is_dense(<object>leaf.array) else "C"
     cdef object copy = np.empty_like(<object>leaf.array, dtype=value.dtype, order=order)
     copy[...] = <object>value.array

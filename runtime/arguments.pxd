@@ -96,6 +96,8 @@ cdef object as_str(object value, str op, str argument, int position)
 cdef object as_str_or_none(object value, str op, str argument, int position)
 cdef object as_dtype(object value, str op, str argument, int position)
 cdef object as_dtype_or_none(object value, str op, str argument, int position)
+cdef object as_device(object value, str op, str argument, int position)
+cdef object as_device_or_none(object value, str op, str argument, int position)
 cdef inline object item_of(object sequence, object index):
     return sequence[index]              # an index that is an object is always checked
 cdef object spread(tuple arguments)     # f(2, 3) and f((2, 3)) mean the same
@@ -103,6 +105,7 @@ cdef object spread(tuple arguments)     # f(2, 3) and f((2, 3)) mean the same
 # ---- arrays of tensors, and what is asked of them
 cdef tuple shape_of(TensorBase t)
 cdef object dtype_of(TensorBase t)
+cdef object device_of(TensorBase t)
 cdef int ndim_of(TensorBase t) except -1
 cdef object numel_of(TensorBase t)
 cdef tuple stride_of(TensorBase t)          # in elements

@@ -5,7 +5,8 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
-from gradsmith.runtime.inplace cimport check_result_dtype, write_out
+from gradsmith.runtime.array cimport is_meta
+from gradsmith.runtime.inplace cimport check_result_dtype, store_values, write_out
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
 
 import operator
@@ -13,7 +14,10 @@ import operator
 import numpy as np
 
 from gradsmith.runtime import dtypes, upcalls
+from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.device import as_device as device_argument
 from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.tensor_api import strides_of
 
 cnp.import_array()
 
@@ -288,6 +292,14 @@ cdef object as_dtype_or_none(object value, str op, str argument, int position):
     return None if value is None else dtypes.as_dtype(value, op)
 
 
+cdef object as_device(object value, str op, str argument, int position):
+    return device_argument(value, op)
+
+
+cdef object as_device_or_none(object value, str op, str argument, int position):
+    return None if value is None else device_argument(value, op)
+
+
 cdef object spread(tuple arguments):
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         return arguments[0]
@@ -311,6 +323,10 @@ cdef object dtype_of(TensorBase t):
     return <object>cnp.PyArray_DESCR(<cnp.ndarray>t.array)
 
 
+cdef object device_of(TensorBase t):
+    return t.device
+
+
 cdef int ndim_of(TensorBase t) except -1:
     return cnp.PyArray_NDIM(<cnp.ndarray>t.array)
 
@@ -320,9 +336,7 @@ cdef object numel_of(TensorBase t):
 
 
 cdef tuple stride_of(TensorBase t):
-    cdef cnp.ndarray array = <cnp.ndarray>t.array
-    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(array)
-    return tuple([cnp.PyArray_STRIDE(array, i) // itemsize for i in range(cnp.PyArray_NDIM(array))])
+    return strides_of(array_of(t))
 
 
 cdef object offset_of(TensorBase t):
@@ -354,7 +368,11 @@ cdef list dtypes_of(list tensors):
 
 cdef TensorBase as_floating(TensorBase t):
     array = array_of(t)
-    return t if array.dtype.kind in "fc" else wrap(array.astype(dtypes.get_default_dtype()))
+    if array.dtype.kind in "fc":
+        return t
+    if is_meta(t.array):
+        return wrap(array_without_data(array.shape, dtypes.get_default_dtype()))
+    return wrap(array.astype(dtypes.get_default_dtype()))
 
 
 # ---- results
@@ -373,7 +391,7 @@ cdef int write_values(str op, TensorBase self, object values) except -1:
         # NumPy drops leading dimensions of size one; then the gradient would have another shape than the values.
         if source.ndim > target.ndim:
             raise ValueError
-        np.copyto(target, source, casting="unsafe")
+        store_values(target, source)
     except ValueError:
         raise RuntimeError(
             f"{op}(): values of shape {list(source.shape)} do not broadcast to the tensor's shape {list(target.shape)}"

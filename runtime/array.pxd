@@ -133,6 +133,16 @@ cdef bint is_exclusive(PyObject *a) noexcept
 # always consumed; after an error the slot is as before.
 cdef int accumulate(PyObject **slot, PyObject *value) except -1
 
+# ---- arrays without data, of tensors on the meta device; see kernels/meta.h
+
+cdef bint is_meta(PyObject *a) noexcept
+cdef bint is_stand_in(PyObject *a) noexcept                # made here, not a view that NumPy made of one
+cdef PyObject *meta_array(int type_num, int ndim, const npy_intp *dims) except NULL
+# A copy in the same type for those who only read it: of an array without data that is another one.
+cdef object readable_copy(object a)
+ctypedef void (*meta_listener)(int in_use) noexcept
+cdef void report_meta_to(meta_listener listener) noexcept  # when the first such array is made, and when the last dies
+
 # ---- types
 
 cdef int default_type() noexcept                           # NumPy type number of the default dtype (float32, float64)

@@ -7,6 +7,9 @@ from libc.stdint cimport uint64_t
 
 import numpy
 
+cdef extern from "Python.h":
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
 cdef extern from "runtime/kernels/kernels.h":
     int gs_import_numpy() except -1
     int gs_loops_init() except -1
@@ -31,6 +34,11 @@ cdef extern from "runtime/kernels/kernels.h":
     int gs_copy_into(PyObject *out, PyObject *a) except -1
     int gs_fill(PyObject *out, PyObject *number) except -1
     PyObject *gs_full(int type_num, int ndim, const npy_intp *dims, PyObject *number) except NULL
+
+    void gs_meta_report_to(void (*function)(int in_use) noexcept) noexcept
+    PyObject *gs_meta_new(int type, int nd, const npy_intp *dims) except NULL
+    int gs_meta_of_array(PyObject *array) noexcept
+    int gs_meta_is_stand_in(PyObject *array) noexcept
 
     int gs_default_float
     int gs_promote_types(int a, int b) except -1
@@ -159,6 +167,49 @@ cdef bint is_exclusive(PyObject *a) noexcept:
 
 cdef int accumulate(PyObject **slot, PyObject *value) except -1:
     return gs_accumulate(slot, value)
+
+
+# ---- arrays without data
+
+
+cdef bint is_meta(PyObject *a) noexcept:
+    return gs_meta_of_array(a)
+
+
+cdef bint is_stand_in(PyObject *a) noexcept:
+    return gs_meta_is_stand_in(a)
+
+
+cdef PyObject *meta_array(int type_num, int ndim, const npy_intp *dims) except NULL:
+    return gs_meta_new(type_num, ndim, dims)
+
+
+cdef void report_meta_to(meta_listener listener) noexcept:
+    gs_meta_report_to(listener)
+
+
+cdef object readable_copy(object a):
+    return array_without_data(a.shape, a.dtype) if gs_meta_of_array(<PyObject *>a) else a.copy()
+
+
+def has_no_data(array):
+    """Is `array` that of a tensor on the meta device?"""
+    return bool(gs_meta_of_array(<PyObject *>array))
+
+
+def array_without_data(shape, dtype):
+    """Stand-in for an array: read-only, every element the same zero, whatever the size."""
+    cdef npy_intp dims[64]
+    cdef int ndim = 0
+    if len(shape) > 64:
+        raise ValueError(f"arrays have at most 64 dimensions, but {len(shape)} sizes were given")
+    for size in shape:
+        dims[ndim] = size
+        ndim += 1
+    cdef PyObject *array = gs_meta_new(numpy.dtype(dtype).num, ndim, dims)
+    result = <object>array
+    Py_DECREF_pointer(array)
+    return result
 
 
 # ---- types

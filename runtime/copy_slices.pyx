@@ -7,6 +7,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memset
 cimport numpy as cnp
 
+from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.node cimport NODE_TRACKED, Node, give, gradient, set_metadata, set_value, track, value_of, wants
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap
@@ -15,6 +16,7 @@ from gradsmith.runtime.variable cimport collect_edge
 import numpy as np
 
 from gradsmith.runtime import upcalls
+from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.geometry import geometry_of, mask_of, replaced_values, scatter_values, slice_values
 
 cdef extern from "Python.h":
@@ -111,7 +113,8 @@ cdef object outside_of(TensorBase grad, object geometry):
     """`grad` with zeros at the overwritten places; of complex numbers these may be one of two parts."""
     if geometry.in_parts:
         return upcalls.add(grad, upcalls.geometry_scatter(-upcalls.geometry_slice(grad, geometry), geometry))
-    return upcalls.where(wrap(mask_of(geometry)), wrap(np.zeros((), grad.dtype)), grad)
+    mask = array_without_data(grad.shape, np.bool_) if is_meta(grad.array) else mask_of(geometry)
+    return upcalls.where(wrap(mask), wrap(np.zeros((), grad.dtype)), grad)
 
 
 cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function, int written=0):

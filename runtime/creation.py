@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.device import META, as_device
 from gradsmith.runtime.dtypes import (
     as_dtype,
     default_complex_dtype,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gradsmith.generated.tensor import Tensor
+    from gradsmith.runtime.device import DeviceLike
 
     Array = np.ndarray[Any, Any]
     DType = np.dtype[Any]
@@ -42,7 +45,7 @@ __all__ = [
 
 
 def tensor(
-    data: Any, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+    data: Any, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor with a copy of `data`.
 
@@ -61,32 +64,35 @@ def tensor(
     ValueError
         If nested lists are not equally long; the message names the place.
     """
-    check_device(device, "tensor")
-    array = array_of_data(data, _asked(dtype, "tensor"), "tensor")
-    return made(array, requires_grad)
+    asked = _asked(dtype, "tensor")
+    if is_tensor(data) and data.is_meta and on_meta(device or data.device, "tensor"):
+        array = array_without_data(data.shape, asked or data.dtype)
+    else:
+        array = array_of_data(data, asked, "tensor")
+    return made(array, requires_grad, "tensor", device=device)
 
 
-def as_tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
+def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Tensor:
     """Tensor of `data`, sharing its memory where that is possible.
 
     A tensor of the asked dtype is returned as it is, with its history; an ndarray is shared;
     anything else is copied.
     """
-    check_device(device, "as_tensor")
     dtype = _asked(dtype, "as_tensor")
     if is_tensor(data):
-        return data if dtype is None or data.dtype == dtype else data.to(dtype)
+        result = data if dtype is None or data.dtype == dtype else data.to(dtype)
+        return result if device is None else result.to(as_device(device, "as_tensor"))
     array = existing_array(data)
     if array is None:
         array = array_of_data(data, dtype, "as_tensor")
-    return from_array(array if dtype is None else array.astype(dtype, copy=False))
+    return made(array if dtype is None else array.astype(dtype, copy=False), False, "as_tensor", device=device)
 
 
 def asarray(
     obj: Any,
     *,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -99,13 +105,15 @@ def asarray(
     """
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
-    result = as_tensor(obj, dtype, device)
+    result = as_tensor(obj, dtype, None if device is None else as_device(device, "asarray"))
     if copy is False and not _shares(obj, result):
         raise ValueError(f"asarray(): cannot make a tensor of this {type(obj).__name__} without a copy")
     return result.detach().requires_grad_() if requires_grad else result
 
 
 def _shares(source: Any, result: Tensor) -> bool:
+    if is_tensor(source) and source.is_meta:
+        return source is result
     array = existing_array(source)
     return array is not None and (array.size == 0 or np.shares_memory(array, result.numpy(force=True)))
 
@@ -133,7 +141,7 @@ def zeros(
     *size: Any,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     **named: Any,
 ) -> Tensor:
@@ -145,7 +153,7 @@ def ones(
     *size: Any,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     **named: Any,
 ) -> Tensor:
@@ -157,7 +165,7 @@ def empty(
     *size: Any,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     **named: Any,
 ) -> Tensor:
@@ -172,12 +180,12 @@ def _filled(
     named: dict[str, Any],
     out: Tensor | None,
     dtype: DTypeLike | None,
-    device: str | None,
+    device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    check_device(device, op)
     shape = as_size(op, size, named)
-    return made(allocate(op, fill, shape, _dtype_or(dtype, out, op)), requires_grad, op, out)
+    array = allocate(op, filler(fill, device, out, op), shape, _dtype_or(dtype, out, op))
+    return made(array, requires_grad, op, out, device)
 
 
 def full(
@@ -186,24 +194,25 @@ def full(
     *,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Tensor of one value everywhere; its dtype is that of the value unless given."""
-    check_device(device, "full")
     value = _number("full", "fill_value", fill_value)
     dtype = _asked(dtype, "full") or (number_dtype(value) if out is None else out.dtype)
     shape = as_size("full", (size,), {}, one_number=False)
-    return made(_fill("full", shape, value, dtype), requires_grad, "full", out)
+    array = _fill("full", shape, value, dtype, filler(np.empty, device, out, "full"))
+    return made(array, requires_grad, "full", out, device)
 
 
-def _fill(op: str, shape: tuple[int, ...], value: Any, dtype: DType) -> Array:
+def _fill(op: str, shape: tuple[int, ...], value: Any, dtype: DType, empty: Callable[..., Array]) -> Array:
     """New array of one value, refused when the dtype has no such value."""
     if isinstance(value, complex) and not is_complex(dtype):
         raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without losing a part")
-    array = allocate(op, np.empty, shape, dtype)
+    array = allocate(op, empty, shape, dtype)
+    target = np.empty((), dtype) if has_no_data(array) else array
     try:
-        array.fill(int(value) if dtype.kind in "iu" else value)
+        target.fill(int(value) if dtype.kind in "iu" else value)
     except (OverflowError, ValueError):  # ValueError: nan as an integer
         raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without overflow") from None
     return array
@@ -215,34 +224,34 @@ def eye(
     *,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Matrix of `n` rows and `m` (or `n`) columns with ones on the diagonal."""
-    check_device(device, "eye")
     rows, columns = as_count("eye", "n", n), as_count("eye", "m", n if m is None else m)
-    return made(np.eye(rows, columns, dtype=_dtype_or(dtype, out, "eye")), requires_grad, "eye", out)
+    dtype = _dtype_or(dtype, out, "eye")
+    return made(np.eye(rows, columns, dtype=dtype), requires_grad, "eye", out, device)
 
 
 # ---- like another tensor
 
 
 def zeros_like(
-    input: Tensor, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+    input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor of zeros with the shape and dtype of `input`."""
     return _filled_like("zeros_like", np.zeros, input, dtype, device, requires_grad)
 
 
 def ones_like(
-    input: Tensor, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+    input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor of ones with the shape and dtype of `input`."""
     return _filled_like("ones_like", np.ones, input, dtype, device, requires_grad)
 
 
 def empty_like(
-    input: Tensor, *, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False
+    input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor with the shape and dtype of `input` whose values are whatever its memory held."""
     return _filled_like("empty_like", np.empty, input, dtype, device, requires_grad)
@@ -253,13 +262,14 @@ def full_like(
     fill_value: Any,
     *,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Tensor of one value with the shape and dtype of `input`."""
-    shape, dtype = like("full_like", input, dtype, device)
+    shape, dtype, device = like("full_like", input, dtype, device)
     value = _number("full_like", "fill_value", fill_value)
-    return made(_fill("full_like", shape, value, dtype), requires_grad)
+    array = _fill("full_like", shape, value, dtype, filler(np.empty, device, None, "full_like"))
+    return made(array, requires_grad)
 
 
 def _filled_like(
@@ -267,11 +277,11 @@ def _filled_like(
     fill: Callable[..., Array],
     input: Tensor,
     dtype: DTypeLike | None,
-    device: str | None,
+    device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    shape, dtype = like(op, input, dtype, device)
-    return made(fill(shape, dtype), requires_grad)
+    shape, dtype, device = like(op, input, dtype, device)
+    return made(filler(fill, device, None, op)(shape, dtype), requires_grad)
 
 
 # ---- ranges
@@ -284,19 +294,18 @@ def arange(
     *,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Values from `start` up to, not including, `end` in steps of `step`.
 
     Called with one number, that is the end.  All integers give int64, else the default dtype.
     """
-    check_device(device, "arange")
     if end is None:
         start, end = 0, start
     bounds = [_real("arange", name, value) for name, value in (("start", start), ("end", end), ("step", step))]
     dtype = _asked(dtype, "arange") or (_range_dtype(bounds) if out is None else out.dtype)
-    return made(_stepped(*bounds).astype(dtype, copy=False), requires_grad, "arange", out)
+    return made(_stepped(*bounds).astype(dtype, copy=False), requires_grad, "arange", out, device)
 
 
 def _range_dtype(bounds: list[int | float]) -> DType:
@@ -323,13 +332,12 @@ def linspace(
     *,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """`steps` values evenly spaced from `start` to `end`, both included."""
-    check_device(device, "linspace")
     array = _spaced("linspace", start, end, steps)
-    return made(_in_dtype(array, dtype, out, "linspace"), requires_grad, "linspace", out)
+    return made(_in_dtype(array, dtype, out, "linspace"), requires_grad, "linspace", out, device)
 
 
 def logspace(
@@ -340,13 +348,12 @@ def logspace(
     *,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """`steps` values evenly spaced on a logarithmic scale from ``base**start`` to ``base**end``."""
-    check_device(device, "logspace")
     array = np.power(_number("logspace", "base", base), _spaced("logspace", start, end, steps))
-    return made(_in_dtype(array, dtype, out, "logspace"), requires_grad, "logspace", out)
+    return made(_in_dtype(array, dtype, out, "logspace"), requires_grad, "logspace", out, device)
 
 
 def _spaced(op: str, start: Any, end: Any, steps: Any) -> Array:
@@ -367,15 +374,37 @@ def _in_dtype(array: Array, dtype: DTypeLike | None, out: Tensor | None, op: str
 # ---- shared by all creation functions, also the random ones
 
 
-def made(array: Array, requires_grad: bool, op: str = "", out: Tensor | None = None) -> Tensor:
-    """The tensor around a new array, or `out` with its values."""
+def made(
+    array: Array, requires_grad: bool, op: str = "", out: Tensor | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """The tensor around a new array, on a device, or `out` with its values."""
+    if on_meta(device, op) and not has_no_data(array):
+        array = array_without_data(array.shape, array.dtype)
     if out is not None:
+        _check_out(out, device, op)
         from gradsmith.runtime.inplace import store
 
         result = store(op, out, array)
     else:
         result = from_array(array)
     return result.requires_grad_() if requires_grad else result
+
+
+def _check_out(out: Any, device: DeviceLike | None, op: str) -> None:
+    if device is not None and is_tensor(out) and out.device != as_device(device, op):
+        raise RuntimeError(f"{op}(): device {device} does not match that of the out tensor, {out.device}")
+
+
+def on_meta(device: DeviceLike | None, op: str) -> bool:
+    """Whether a tensor to be made has no data; None means main memory."""
+    return device is not None and as_device(device, op) is META
+
+
+def filler(fill: Callable[..., Array], device: DeviceLike | None, out: Tensor | None, op: str) -> Callable[..., Array]:
+    """What makes an array of a shape and dtype: `fill`, or for a tensor without data a stand-in of it."""
+    if on_meta(device, op) or (device is None and is_tensor(out) and out.is_meta):
+        return array_without_data
+    return fill
 
 
 def as_size(op: str, size: tuple[Any, ...], named: dict[str, Any], *, one_number: bool = True) -> tuple[int, ...]:
@@ -428,18 +457,13 @@ def allocate(op: str, fill: Callable[..., Array], shape: tuple[int, ...], dtype:
         raise RuntimeError(f"{op}(): cannot make a tensor of shape {shape}: {error}") from None
 
 
-def like(op: str, input: Any, dtype: DTypeLike | None, device: str | None) -> tuple[tuple[int, ...], DType]:
-    """Shape and dtype of a tensor to be made like `input`."""
-    check_device(device, op)
+def like(
+    op: str, input: Any, dtype: DTypeLike | None, device: DeviceLike | None
+) -> tuple[tuple[int, ...], DType, DeviceLike]:
+    """Shape, dtype and device of a tensor to be made like `input`."""
     if not is_tensor(input):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    return input.shape, _asked(dtype, op) or input.dtype
-
-
-def check_device(device: Any, op: str) -> None:
-    """Tensors are in main memory; the argument exists so that programs written for others run."""
-    if device is not None and str(device) != "cpu":
-        raise RuntimeError(f"{op}(): device must be 'cpu' (or None), got {device!r}: gradsmith computes on the CPU")
+    return input.shape, _asked(dtype, op) or input.dtype, input.device if device is None else device
 
 
 def _asked(dtype: DTypeLike | None, op: str) -> DType | None:

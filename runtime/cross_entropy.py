@@ -58,6 +58,8 @@ def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
             f"cross_entropy(): an input of size {list(self.shape)} wants a target of size {list(expected)}, "
             f"but it has size {list(target.shape)}"
         )
+    if target.is_meta:
+        return
     classes = target.numpy()
     wrong = classes[((classes < 0) | (classes >= self.shape[dim])) & (classes != ignore)]
     if wrong.size:

@@ -28,7 +28,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, fits_leaf, leaf_metadata, leaf_of
 from gradsmith.runtime.anomaly_mode cimport anomaly_enabled, check_results, explain_error
-from gradsmith.runtime.array cimport full_array
+from gradsmith.runtime.array cimport full_array, is_meta
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.discovery cimport (
     accumulator_of,
@@ -66,9 +66,20 @@ from gradsmith.runtime.hook_calls cimport (
     run_pre_hooks,
     run_tensor_hooks,
 )
-from gradsmith.runtime.input_metadata cimport fits, made_to_fit
-from gradsmith.runtime.node cimport Edge, InputMetadata, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node
-from gradsmith.runtime.node cimport metadata_dtype, metadata_of, metadata_shape_tuple
+from gradsmith.runtime.input_metadata cimport fits, made_to_fit, on_device
+from gradsmith.runtime.node cimport (
+    DeviceNumber,
+    Edge,
+    InputMetadata,
+    LEAF_EDGE,
+    NODE_CUSTOM,
+    NODE_LEAF,
+    Node,
+    device_of_array,
+    metadata_dtype,
+    metadata_of,
+    metadata_shape_tuple,
+)
 from gradsmith.runtime.observe cimport (
     Observer,
     begin_node,
@@ -81,6 +92,7 @@ from gradsmith.runtime.observe cimport (
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor, wrap_owned
 from gradsmith.runtime.variable cimport grad_accumulator, requires_grad, set_backward_of_scalar
 
+from gradsmith.runtime.device import ALL as DEVICES
 from gradsmith.runtime.threads import is_multithreading_enabled, run_on_helper
 
 cnp.import_array()
@@ -376,6 +388,8 @@ cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
             continue
         results[i] = NULL
         GS_CHECK(is_tensor(<object>grad), "a node gave a gradient that is no tensor")
+        if watching:        # otherwise there is but one device
+            grad = on_device(node, i, device_at(edge), grad)
         if edge.input_nr == LEAF_EDGE:
             send_to_leaf(task, node, i, <TensorBase>edge.node, grad)
             continue
@@ -388,6 +402,12 @@ cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
         else:
             route(task, edge.node, edge.input_nr, grad)
     return 0
+
+
+cdef DeviceNumber device_at(Edge *edge) noexcept:
+    if edge.input_nr == LEAF_EDGE:
+        return device_of_array((<TensorBase>edge.node).array)
+    return <DeviceNumber>metadata_of(edge.node, edge.input_nr).device
 
 
 cdef inline int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObject *grad) except -1:
@@ -491,6 +511,8 @@ cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
     cdef PyObject *ones
     if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root):
         return False
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>root.array) and is_meta(root.array):
+        return False
     if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<cnp.ndarray>root.array)):
         return False
     ones = full_array(
@@ -564,7 +586,7 @@ cdef int check_reached(GraphTask task, list inputs) except -1:
 
 
 def expected_gradient(edge):
-    """Shape and dtype of the gradient that comes in at a gradient edge, None where nothing is expected of it.
+    """Shape, dtype and device of the gradient that comes in at a gradient edge, None where nothing is expected of it.
 
     Raises
     ------
@@ -579,8 +601,8 @@ def expected_gradient(edge):
         raise IndexError(f"{node.name()} has {(<Node>node).n_outputs} incoming gradients, and none with number {number}")
     metadata = metadata_of(<PyObject *>node, number)
     if metadata.type_number == -1:
-        return None, None
-    return metadata_shape_tuple(metadata), metadata_dtype(metadata)
+        return None, None, None
+    return metadata_shape_tuple(metadata), metadata_dtype(metadata), DEVICES[metadata.device]
 
 
 def unused_input(inputs, index):

@@ -14,10 +14,11 @@ from itertools import accumulate
 import numpy as np
 
 from gradsmith.runtime import cross_entropy, einsum, upcalls
+from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.creation import full_like, zeros
 from gradsmith.runtime.creation import zeros_like as zeros_of_same_size
 from gradsmith.runtime.strided import common_places, geometry_of_strides
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.tensor import array_behind, from_array
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
@@ -29,7 +30,17 @@ cdef object conjugated(object tensor):
 
 
 cdef object values_of(object tensor):
-    return tensor.numpy(force=True)
+    return array_behind(tensor)
+
+
+cdef object zeros_beside(object tensor, object shape):
+    """Zeros of the tensor's dtype, on its device."""
+    return zeros(shape, dtype=tensor.dtype, device=tensor.device)
+
+
+cdef object placed_beside(object tensor, object array):
+    """A tensor of `array` on the device of `tensor`."""
+    return from_array(array_without_data(array.shape, array.dtype) if tensor.is_meta else array)
 
 
 cdef object wrapped(object dim, object ndim):
@@ -95,9 +106,9 @@ cpdef object zeros_like(object self):
     return zeros_of_same_size(self)
 
 
-cpdef object zeros_like_info(object shape, object dtype):
-    """`zeros_like` of a tensor of which only shape and dtype were kept."""
-    return zeros(shape, dtype=dtype)
+cpdef object zeros_like_info(object shape, object dtype, object device):
+    """`zeros_like` of a tensor of which only shape, dtype and device were kept."""
+    return zeros(shape, dtype=dtype, device=device)
 
 
 cpdef object not_implemented(object what):
@@ -172,7 +183,7 @@ cpdef object is_tanh(object approximate):
 cpdef object fits_loop(object self):
     """Whether compiled loops take the tensor: float32 or float64 of NumPy's own descriptors, aligned."""
     array = values_of(self)
-    return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and array.flags.aligned
+    return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and (array.flags.aligned or self.is_meta)
 
 
 # ---- reductions
@@ -199,7 +210,7 @@ cpdef object selection_backward(object gradient, object indices, object shape, o
     """The gradient goes to the one element that was chosen along the dimension."""
     if not keepdim and shape:
         gradient, indices = gradient.unsqueeze(dim), indices.unsqueeze(dim)
-    return zeros(shape, dtype=gradient.dtype).scatter(dim, indices, gradient)
+    return zeros_beside(gradient, shape).scatter(dim, indices, gradient)
 
 
 cpdef object var_backward(object gradient, object self, object dim, object correction, object keepdim):
@@ -224,14 +235,14 @@ cpdef object logsumexp_backward(object gradient, object self, object value, obje
 
 
 cpdef object prod_backward(object gradient, object self, object value):
-    if np.all(values_of(self)):
+    if self.is_meta or np.all(values_of(self)):
         return gradient * conjugated(value / self)
     return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
 
 
 cpdef object prod_backward_dim(object gradient, object self, object value, object dim, object keepdim):
     gradient = restored(gradient, self.shape, (dim,), keepdim)
-    if np.all(values_of(self)):
+    if self.is_meta or np.all(values_of(self)):
         return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)
     return gradient * conjugated(products_of_others(self, dim))
 
@@ -239,7 +250,7 @@ cpdef object prod_backward_dim(object gradient, object self, object value, objec
 cdef object products_of_others(object tensor, object dim):
     """For each element the product of all others along the dimension, without a division that a zero would spoil."""
     if tensor.ndim == 0:
-        return from_array(np.ones((), tensor.dtype))
+        return placed_beside(tensor, np.ones((), tensor.dtype))
     return products_before(tensor, dim) * products_before(tensor.flip(dim), dim).flip(dim)
 
 
@@ -258,12 +269,12 @@ cdef object shifted(object tensor, object dim, object step):
     """Every element moved `step` places up along the dimension, ones in front."""
     length = tensor.shape[dim]
     if step >= length:
-        return from_array(np.ones(tensor.shape, tensor.dtype))
+        return placed_beside(tensor, np.ones(tensor.shape, tensor.dtype))
     front = np.zeros(tensor.shape, tensor.dtype)
     front[narrow_index(tensor.shape, dim, 0, step)] = 1
     place = narrow_index(tensor.shape, dim, step, length - step)
     kept = tensor.narrow(dim, 0, length - step)
-    return upcalls.basic_index_backward(kept, tensor.shape, place) + from_array(front)
+    return upcalls.basic_index_backward(kept, tensor.shape, place) + placed_beside(tensor, front)
 
 
 # ---- parts and places
@@ -289,7 +300,7 @@ cpdef object cat_backward(object gradient, object shapes, object dim):
     lengths = [0 if tuple(shape) == (0,) else shape[dim] for shape in shapes]
     starts = [0, *accumulate(lengths)]
     return [
-        zeros(0, dtype=gradient.dtype) if tuple(shape) == (0,) else gradient.narrow(dim, start, length)
+        zeros_beside(gradient, 0) if tuple(shape) == (0,) else gradient.narrow(dim, start, length)
         for shape, start, length in zip(shapes, starts, lengths)
     ]
 
@@ -308,22 +319,23 @@ cpdef object filled_slices(object gradients, object shape, object dtype, object 
 
 cdef list filled(object parts, object sizes, object shape, object dtype, object axis):
     cdef list found = []
+    device = next((part.device for part in parts if part is not None), None)
     missing = 0
     for part, size in zip(parts, sizes):
         if part is None:
             missing += size
             continue
         if missing:
-            found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype))
+            found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype, device=device))
             missing = 0
         found.append(part)
     if missing or not found:
-        found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype))
+        found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype, device=device))
     return found
 
 
 cpdef object gather_backward(object gradient, object shape, object dim, object index):
-    return zeros(shape, dtype=gradient.dtype).scatter_add(dim, index, gradient)
+    return zeros_beside(gradient, shape).scatter_add(dim, index, gradient)
 
 
 cpdef object scatter_backward_src(object gradient, object dim, object index, object shape):
@@ -332,18 +344,18 @@ cpdef object scatter_backward_src(object gradient, object dim, object index, obj
     if reached.shape == tuple(shape):
         return reached
     if reached.numel() == 0:
-        return zeros(*shape, dtype=gradient.dtype)
+        return zeros_beside(gradient, shape)
     return upcalls.basic_index_backward(reached, shape, tuple([slice(size) for size in reached.shape]))
 
 
 cpdef object index_select_backward(object gradient, object shape, object dim, object index):
-    return zeros(shape, dtype=gradient.dtype).index_add(dim, index, gradient)
+    return zeros_beside(gradient, shape).index_add(dim, index, gradient)
 
 
 cpdef object masked_select_backward(object gradient, object shape, object mask):
     places = values_of(mask)
     common = np.broadcast_shapes(tuple(shape), places.shape)
-    return zeros(common, dtype=gradient.dtype).index_put((np.broadcast_to(places, common),), gradient)
+    return zeros_beside(gradient, common).index_put((np.broadcast_to(places, common),), gradient)
 
 
 # ---- any strides
@@ -359,10 +371,11 @@ cpdef object strided_view_backward(object gradient, object geometry):
     Elements of the tensor that share a place share its gradient.
     """
     source, target, sharers = common_places(geometry)
-    memory = zeros(sharers.size, dtype=gradient.dtype).index_add(0, from_array(target), gradient.reshape(-1))
+    memory = zeros_beside(gradient, sharers.size)
+    memory = memory.index_add(0, placed_beside(gradient, target), gradient.reshape(-1))
     if sharers.max(initial=0) > 1:
-        memory = memory / from_array(np.maximum(sharers, 1))
-    return memory.index_select(0, from_array(source)).reshape(geometry.from_size)
+        memory = memory / placed_beside(gradient, np.maximum(sharers, 1))
+    return memory.index_select(0, placed_beside(gradient, source)).reshape(geometry.from_size)
 
 
 cpdef object is_contiguous(object self):
@@ -434,7 +447,7 @@ cpdef object nll_backward_weight(
         total = weights.sum()
         losses = ((losses - (weights * losses).sum() / total) / total).masked_fill(ignored, 0)
     of_each = (gradient * losses).reshape(-1)
-    return zeros(weight.shape, dtype=of_each.dtype).index_add(0, classes.reshape(-1), of_each)
+    return zeros_beside(of_each, weight.shape).index_add(0, classes.reshape(-1), of_each)
 
 
 cpdef object mse_scale(object reduction, object shape, object target_shape):

@@ -13,6 +13,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX
 cimport numpy as cnp
 
+from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.node cimport Node, give, gradient
 from gradsmith.runtime.tangent cimport (
@@ -175,7 +176,7 @@ cdef bint is_recorded_leaf(TensorBase t) noexcept:
 
 
 cdef TensorBase zeros_like(TensorBase t):
-    return wrap(np.zeros_like(<object>t.array))
+    return wrap(<object>t.array if is_meta(t.array) else np.zeros_like(<object>t.array))
 
 
 # ---- the form of a tangent
@@ -206,6 +207,8 @@ cdef TensorBase laid_out_like(TensorBase t, TensorBase value):
     """`value` in memory of its own with the strides of `t`: a view of `t` has to find its part in it."""
     if value.base == NULL and not value.flags & IS_TANGENT and same_strides(t.array, value.array):
         return value
+    if is_meta(value.array):
+        return upcalls.clone(value)
     copy = wrap(np.empty_like(<object>t.array))
     return upcalls.copy_(copy, value)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.runtime.array import array_without_data, has_no_data
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
 
@@ -85,6 +87,8 @@ def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDA
 
 def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """Copy of the elements of `array`, which has the base's shape, that the view shows."""
+    if has_no_data(array):
+        return array_without_data(geometry.shape, geometry.dtype)
     base, view = scratch(geometry)
     base[...] = _parts(array, geometry)
     return np.array(view)
@@ -92,6 +96,8 @@ def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
 
 def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: Geometry) -> NDArray[Any]:
     """Copy of `array`, which has the base's shape, with `values` at the view's places."""
+    if has_no_data(array):
+        return array
     base, view = scratch(geometry)
     base[...] = _parts(array, geometry)
     view[...] = values
@@ -100,12 +106,20 @@ def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: G
 
 def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element."""
+    if has_no_data(values):
+        return _base_without_data(geometry)
     base, view = scratch(geometry)
     if _overlaps_itself(geometry):
         _scatter_sum(values, geometry, base, view)
     else:
         view[...] = values
     return _joined(base, geometry)
+
+
+def _base_without_data(geometry: Geometry) -> NDArray[Any]:
+    if not geometry.in_parts:
+        return array_without_data(geometry.base_shape, geometry.dtype)
+    return array_without_data(geometry.base_shape[:-1], np.result_type(geometry.dtype, np.complex64))
 
 
 def mask_of(geometry: Geometry) -> NDArray[Any]:

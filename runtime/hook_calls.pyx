@@ -7,6 +7,7 @@ takes away count from the next time on.
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 from gradsmith.runtime.accumulate_grad cimport leaf_of
+from gradsmith.runtime.array cimport readable_copy
 from gradsmith.runtime.input_buffer cimport add_tensors
 from gradsmith.runtime.input_metadata cimport fits
 from gradsmith.runtime.node cimport (
@@ -93,7 +94,7 @@ cdef int check_hook_result(object hook, TensorBase before, object result) except
 cdef int retain(TensorBase t, TensorBase grad) except -1:
     meta = meta_of(t)
     if meta.grad is None:
-        meta.grad = upcalls.clone(grad) if ops_wanted() else wrap((<object>grad.array).copy())
+        meta.grad = upcalls.clone(grad) if ops_wanted() else wrap(readable_copy(<object>grad.array))
     else:
         meta.grad = add_tensors(meta.grad, grad)
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime import upcalls
-from gradsmith.runtime.tensor import TensorBase, from_array
+from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
 
 _PLAIN = (int, slice, type(None), type(Ellipsis))
 
@@ -81,7 +81,7 @@ def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
 
 def _convert(part: Any) -> tuple[Any, bool]:
     if isinstance(part, TensorBase):
-        return _convert_array(part.numpy(force=True))
+        return _convert_array(_index_array(part))
     if isinstance(part, (bool, np.bool_)):
         return np.asarray(part), False
     if isinstance(part, np.ndarray):
@@ -97,6 +97,12 @@ def _convert(part: Any) -> tuple[Any, bool]:
         "only integers, slices (`:`), ellipsis (`...`), None and integer or bool arrays, tensors and lists are valid "
         f"indices, got {type(part).__name__}"
     )
+
+
+def _index_array(tensor: Any) -> np.ndarray[Any, Any]:
+    if tensor.is_meta and tensor.dtype.kind == "b":
+        raise NotImplementedError("how many elements a mask selects depends on its values, and a meta tensor has none")
+    return array_behind(tensor) if tensor.ndim else tensor.numpy(force=True)
 
 
 def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:

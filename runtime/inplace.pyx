@@ -6,6 +6,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
+from gradsmith.runtime.array cimport is_meta, readable_copy
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
@@ -44,6 +45,7 @@ import weakref
 import numpy as np
 
 from gradsmith.runtime import changes, write_guard
+from gradsmith.runtime.array import array_without_data
 
 cnp.import_array()
 
@@ -61,9 +63,9 @@ cdef int check_inplace(str op, TensorBase self) except -1:
             f"{op}: Inplace update to inference tensor outside InferenceMode is not allowed. "
             "You can make a clone to get a normal tensor before doing inplace update."
         )
-    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array) and not write_guard.give_way(<object>self.array):
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array) and not may_be_written(<object>self.array):
         raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
-    if repeats_elements(self.array) and op not in WRITES_ONE_VALUE:
+    if repeats_elements(self.array) and op not in WRITES_ONE_VALUE and not is_meta(self.array):
         raise RuntimeError(
             f"{op}: unsupported operation: more than one element of the written-to tensor refers to a single memory "
             f"location (shape {list(self.shape)}, strides {list(self.stride())}). clone() the tensor before the write."
@@ -80,6 +82,11 @@ cdef int check_inplace(str op, TensorBase self) except -1:
             "Write under gradsmith.no_grad(), or to a clone()."
         )
     return 0
+
+
+cdef bint may_be_written(object array) except -1:
+    """Does the tensor of a read-only array only pretend: it has no data, or is under a write guard?"""
+    return is_meta(<PyObject *>array) or write_guard.give_way(array)
 
 
 cdef int note_change(str op, TensorBase owner) except -1:
@@ -175,7 +182,7 @@ cdef object alias_error(str op):
 
 cdef TensorBase original_of(TensorBase self):
     """The value and history of `self` before an in-place write, for a formula that reads it."""
-    cdef TensorBase original = wrap((<object>self.array).copy())
+    cdef TensorBase original = wrap(readable_copy(<object>self.array))
     cdef PyObject *grad_fn = current_grad_fn(self)
     if grad_fn != NULL:
         Py_INCREF_pointer(grad_fn)
@@ -211,7 +218,17 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
             f"{op}: output with shape {list(target.shape)} doesn't match the broadcast shape {list(array.shape)}; "
             "an in-place operation cannot change the shape of its tensor"
         )
-    np.copyto(target, array, casting="unsafe")
+    return store_values(target, array)
+
+
+cdef int store_values(object target, object values) except -1:
+    """``target[...] = values``, cast, as far as there is data."""
+    if is_meta(<PyObject *>target):
+        np.broadcast_to(values, target.shape)       # an error when they do not fit
+    elif is_meta(<PyObject *>values):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    else:
+        np.copyto(target, values, casting="unsafe")
     return 0
 
 
@@ -242,9 +259,15 @@ cdef object write_out(str op, object out, object array):
             f"{op}(): forward mode does not support functions with out=... arguments, but the out tensor has a tangent. "
             "Use the form without out=."
         )
+    if is_meta(target.array) != is_meta(<PyObject *>array):
+        raise RuntimeError(
+            f"{op}(): the result is on device {'meta' if is_meta(<PyObject *>array) else 'cpu'} and the out tensor on "
+            f"{target.device}; cross-device copies are not allowed"
+        )
     if target.numel() == 0 and array.size:
         check_result_dtype(op, array.dtype, target.dtype)
-        replace_array(target, np.empty(array.shape, target.dtype))
+        make = array_without_data if is_meta(target.array) else np.empty
+        replace_array(target, make(array.shape, target.dtype))
     elif array.shape != target.shape:
         raise RuntimeError(
             f"{op}(): out has shape {list(target.shape)} but the result has shape {list(array.shape)}; "
@@ -258,4 +281,6 @@ cdef object write_out(str op, object out, object array):
 
 def store(str op, out, array):
     """`write_out` for the creation functions, which are Python."""
+    if isinstance(out, TensorBase) and is_meta((<TensorBase>out).array):
+        array = array_without_data(array.shape, array.dtype)
     return write_out(op, out, array)

@@ -2,7 +2,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.node cimport ANY_DTYPE, InputMetadata, Node, metadata_shape
+from gradsmith.runtime.node cimport ANY_DTYPE, DeviceNumber, InputMetadata, Node, metadata_shape
 from gradsmith.runtime.tensor cimport TensorBase
 
 
@@ -34,6 +34,10 @@ cdef inline bint same_kind(PyObject *a, PyObject *b) noexcept:
         return False
     return same_dims(cnp.PyArray_DIMS(<cnp.ndarray>a), cnp.PyArray_DIMS(<cnp.ndarray>b), ndim)
 
+
+# The gradient on the device it must be on: moved there when it is without dimensions, else an error. Consumes `grad`,
+# gives a new reference.
+cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL
 
 # Undo broadcasting and promotion; consumes `grad`, gives a new reference.
 cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL

@@ -7,11 +7,13 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport sum_to
+from gradsmith.runtime.array cimport is_meta, sum_to
 from gradsmith.runtime.node cimport (
+    DeviceNumber,
     InputMetadata,
     NODE_CUSTOM,
     Node,
+    device_of_array,
     metadata_dtype,
     metadata_shape,
     metadata_shape_tuple,
@@ -20,6 +22,8 @@ from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap, wrap_owned
 
 from gradsmith.runtime import upcalls
+from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.device import ALL as DEVICES
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -35,6 +39,23 @@ cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObjec
         return <PyObject *>value
     value = match_shape(node, edge, metadata, value)
     value = match_dtype(node, edge, metadata, value)
+    Py_INCREF(value)
+    return <PyObject *>value
+
+
+cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL:
+    """`grad`, moved when it is without dimensions; consumes it, gives a new reference."""
+    cdef TensorBase value = <TensorBase>grad
+    cdef DeviceNumber found = device_of_array(value.array)
+    if found == expected:
+        return grad
+    Py_DECREF_pointer(grad)
+    if cnp.PyArray_NDIM(<cnp.ndarray>value.array):
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {edge} - expected device "
+            f"{DEVICES[expected]} but got {DEVICES[found]}"
+        )
+    value = upcalls.to(value, DEVICES[expected])
     Py_INCREF(value)
     return <PyObject *>value
 
@@ -89,4 +110,6 @@ cdef TensorBase match_dtype(Node node, int edge, InputMetadata *metadata, Tensor
     if ops_wanted():
         return upcalls.to(upcalls.real(value) if drops_imaginary else value, dtype)
     array = <object>value.array
+    if is_meta(value.array):
+        return wrap(array_without_data(array.shape, dtype))
     return wrap((array.real if drops_imaginary else array).astype(dtype))

@@ -52,11 +52,15 @@ cdef enum:
     INLINE_DIMS = 3
     ANY_DTYPE = -2
 
-# Shape and dtype that a gradient coming in at this place must have.
+cdef enum DeviceNumber:         # place in runtime/device.py, TYPES
+    CPU = 0
+    META = 1
+
+# Shape, dtype and device that a gradient coming in at this place must have.
 cdef struct InputMetadata:
     int16_t type_number         # NumPy type number, -1 while unset, ANY_DTYPE where each will do
     int16_t ndim
-    uint32_t non_differentiable
+    uint32_t device             # a DeviceNumber
     npy_intp inline_shape[INLINE_DIMS]
     npy_intp *long_shape        # owned, used when ndim > INLINE_DIMS
 
@@ -160,6 +164,7 @@ cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
         return metadata.inline_shape
     return metadata.long_shape
 cdef tuple metadata_shape_tuple(InputMetadata *metadata)
+cdef DeviceNumber device_of_array(PyObject *array) noexcept
 cdef object metadata_dtype(InputMetadata *metadata)         # None for ANY_DTYPE
 
 # Gradients come and go as borrowed slots of the engine; NULL is "undefined".

@@ -21,7 +21,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.string cimport memcpy
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.array cimport is_meta, release_array
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
 from gradsmith.runtime.tensor cimport TensorBase, meta_of, uncount_save, version_owner, wrap
@@ -29,6 +29,9 @@ from gradsmith.runtime.tensor cimport TensorBase, meta_of, uncount_save, version
 from typing import NamedTuple
 
 import numpy as np
+
+from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.device import ALL as DEVICES
 
 cnp.import_array()
 
@@ -287,13 +290,13 @@ class GradientMetadata(NamedTuple):
 
     shape: tuple
     dtype: np.dtype
-    device: str = "cpu"
+    device: object
     is_nested_tensor: bool = False
     is_cpp_nested_tensor: bool = False
 
 
 cdef object describe_metadata(InputMetadata *metadata):
-    return GradientMetadata(metadata_shape_tuple(metadata), metadata_dtype(metadata))
+    return GradientMetadata(metadata_shape_tuple(metadata), metadata_dtype(metadata), DEVICES[metadata.device])
 
 
 cdef class NodeMeta:
@@ -477,6 +480,8 @@ cdef InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:
 cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
     cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
     metadata.type_number = cnp.PyArray_TYPE(<cnp.ndarray>array)
+    # Stand-ins for data that is elsewhere are read-only, and few other arrays are.
+    metadata.device = CPU if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>array) else device_of_array(array)
     metadata.ndim = ndim
     if ndim > INLINE_DIMS:
         metadata.long_shape = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
@@ -485,6 +490,16 @@ cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
     if ndim:
         memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
     return 0
+
+
+cdef DeviceNumber device_of_array(PyObject *array) noexcept:
+    return META if is_meta(array) else CPU
+
+
+cdef object zeros_for(InputMetadata *metadata):
+    """An array of what the metadata says."""
+    make = array_without_data if metadata.device == META else np.zeros
+    return make(metadata_shape_tuple(metadata), metadata_dtype(metadata))
 
 
 cdef tuple metadata_shape_tuple(InputMetadata *metadata):
@@ -510,7 +525,7 @@ cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index):
     metadata = metadata_of(<PyObject *>node, index)
     if metadata.type_number < 0:
         return None
-    return wrap(np.zeros(metadata_shape_tuple(metadata), metadata_dtype(metadata)))
+    return wrap(zeros_for(metadata))
 
 
 cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:

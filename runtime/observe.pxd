@@ -1,4 +1,5 @@
-# Observers that are installed, over all threads. While there is none, an op asks this number and nothing else.
+# Observers that are installed, over all threads, and one more while there are tensors without data. While there is none,
+# an op asks this number and nothing else.
 cdef int watching
 
 
@@ -14,7 +15,8 @@ cdef class Observer:
     cdef int fail(self) except -1                           # the innermost op or node has raised
 
 
-# What an op does when it is watched. `begin_op` gives its depth among the ops and nodes that run, for `end_op`.
+# What an op does when it is watched. `begin_op` gives its depth among the ops and nodes that run, for `end_op`, with a
+# mark when it is an op on the meta device.
 # `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it: when an
 # observer has their result it gives minus the depth, and the op takes `given_result()` in the place of what it would
 # compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history, saving,

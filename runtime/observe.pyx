@@ -11,6 +11,9 @@ what the op calls in C is deeper on the C stack.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 
+from gradsmith.runtime.array cimport report_meta_to
+from gradsmith.runtime.meta cimport begin_meta, end_meta
+
 import sys
 
 cdef extern from "Python.h":
@@ -31,7 +34,21 @@ cdef extern from *:
     PyObject *gs_observer
     PyObject *gs_given_result
 
+cdef enum:
+    ON_META = 1 << 30       # beside a depth, which may be 0: the op is one on the meta device
+
 cdef int watching = 0
+cdef int meta_in_use = 0
+
+
+cdef void watch_meta(int in_use) noexcept:
+    """Tensors without data are looked after as an observer would; see meta.pyx."""
+    global meta_in_use, watching
+    meta_in_use = in_use
+    watching += 1 if in_use else -1
+
+
+report_meta_to(watch_meta)
 
 
 cdef class Observer:
@@ -120,26 +137,32 @@ cdef int pop_failed(Observer observer) except -1:
 cdef int begin_op(str name, tuple operands) except? 0:
     cdef char here
     cdef Observer observer = current_observer()
+    cdef int device = device_bit(name, operands)
     if observer is None:
-        return 0
+        return device
     cdef int depth = push(observer, <size_t>&here)
     observer.begin_op(name, operands, False)
-    return depth
+    return depth | device
 
 
 cdef int begin_replaceable_op(str name, tuple operands) except? 0:
     global gs_given_result
     cdef char here
     cdef Observer observer = current_observer()
+    cdef int device = device_bit(name, operands)
     if observer is None:
-        return 0
+        return device
     cdef int depth = push(observer, <size_t>&here)
     result = observer.begin_op(name, operands, True)
     if result is None:
-        return depth
+        return depth | device
     Py_INCREF(result)
     gs_given_result = <PyObject *>result
     return -depth
+
+
+cdef inline int device_bit(str name, tuple operands) except -1:
+    return ON_META if meta_in_use and begin_meta(name, operands) else 0
 
 
 cdef object given_result():
@@ -151,8 +174,12 @@ cdef object given_result():
 
 
 cdef int end_op(int depth, object result) except -1:
-    cdef Observer observer = current_observer()
-    if observer is not None and pop(observer, abs(depth)):
+    cdef Observer observer
+    if depth > 0 and depth & ON_META:
+        end_meta(result)
+        depth &= ~ON_META
+    observer = current_observer()
+    if observer is not None and depth and pop(observer, abs(depth)):
         observer.end_op(result)
     return 0
 
@@ -172,6 +199,11 @@ cdef int end_node(int depth, object node) except -1:
     if observer is not None and pop(observer, depth):
         observer.end_node(node)
     return 0
+
+
+def is_watching():
+    """Does any op ask more than whether it is watched?"""
+    return watching != 0
 
 
 # ---- installation

@@ -6,6 +6,8 @@ from gradsmith.runtime.arguments cimport is_operand, is_plain_number, is_tensor
 
 import numpy as np
 
+from gradsmith.runtime.device import is_device_name
+
 REQUIRED = object()     # default of a parameter that has none
 
 # The same second names that plain functions take.
@@ -126,7 +128,9 @@ cdef bint fits(object value, str type_) except -1:
     if type_ == "str":
         return isinstance(value, str)
     if type_ == "dtype":
-        return isinstance(value, (np.dtype, str, type))
+        return isinstance(value, (np.dtype, str, type)) and not is_device_name(value)
+    if type_ == "device":
+        return is_device_name(value)
     return type_ == "object"
 
 

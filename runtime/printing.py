@@ -102,6 +102,8 @@ def printoptions(**changes: Any) -> Iterator[None]:
 def tensor_repr(tensor: Any) -> str:
     """The text that ``repr`` gives for a tensor."""
     prefix = "tensor("
+    if tensor.is_meta:
+        return _with_suffixes(prefix + "...", _suffixes_without_data(tensor), len(prefix))
     array = tensor.numpy(force=True)
     values = _array_text(array, len(prefix)) if array.size else "[]"
     return _with_suffixes(prefix + values, _suffixes(tensor, array), len(prefix))
@@ -113,6 +115,18 @@ def _suffixes(tensor: Any, array: Array) -> Iterator[str]:
         yield f"size={array.shape}"
     if array.dtype not in _implied_dtypes(array):
         yield f"dtype=gradsmith.{array.dtype.name}"
+    yield from _history(tensor)
+
+
+def _suffixes_without_data(tensor: Any) -> Iterator[str]:
+    yield "device='meta'"
+    yield f"size={tensor.shape}"
+    if tensor.dtype != get_default_dtype():
+        yield f"dtype=gradsmith.{tensor.dtype.name}"
+    yield from _history(tensor)
+
+
+def _history(tensor: Any) -> Iterator[str]:
     try:
         node = tensor.grad_fn
     except RuntimeError:  # a view that may not be used any more can still be looked at

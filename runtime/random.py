@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.runtime.creation import allocate, as_count, as_size, check_device, like, made
+from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.creation import allocate, as_count, as_size, like, made, on_meta
+from gradsmith.runtime.device import CPU, DeviceLike, as_device
 from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
-from gradsmith.runtime.tensor import TensorBase, from_array
+from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -46,12 +48,13 @@ class Generator:
         Only ``"cpu"``.
     """
 
-    def __init__(self, device: str = "cpu") -> None:
-        check_device(device, "Generator")
+    device = CPU
+
+    def __init__(self, device: DeviceLike = "cpu") -> None:
+        if as_device(device, "Generator") is not CPU:
+            raise RuntimeError(f"Generator(): device must be 'cpu', got {device!r}: on no other are numbers drawn")
         self._seed = 0
         self._numpy: np.random.Generator | None = None  # made on first use: importing numpy.random takes time
-
-    device = "cpu"
 
     @property
     def numpy(self) -> np.random.Generator:
@@ -158,7 +161,7 @@ def rand(
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     **named: Any,
 ) -> Tensor:
@@ -171,7 +174,7 @@ def randn(
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     **named: Any,
 ) -> Tensor:
@@ -187,12 +190,13 @@ def rand_like(
     *,
     generator: Generator | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """`rand` with the shape and dtype of `input`."""
-    shape, dtype = like("rand_like", input, dtype, device)
-    return made(_real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype), requires_grad)
+    shape, dtype, device = like("rand_like", input, dtype, device)
+    array = _real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype, device)
+    return made(array, requires_grad)
 
 
 def randn_like(
@@ -200,12 +204,13 @@ def randn_like(
     *,
     generator: Generator | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """`randn` with the shape and dtype of `input`."""
-    shape, dtype = like("randn_like", input, dtype, device)
-    return made(_real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype), requires_grad)
+    shape, dtype, device = like("randn_like", input, dtype, device)
+    array = _real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype, device)
+    return made(array, requires_grad)
 
 
 def _drawn(
@@ -216,22 +221,29 @@ def _drawn(
     generator: Generator | None,
     out: Tensor | None,
     dtype: DTypeLike | None,
-    device: str | None,
+    device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    check_device(device, op)
     shape = as_size(op, size, named)
-    array = _real_or_complex(op, draw, _source(generator, op), shape, _dtype_or(dtype, out, get_default_dtype(), op))
-    return made(array, requires_grad, op, out)
+    dtype = _dtype_or(dtype, out, get_default_dtype(), op)
+    array = _real_or_complex(op, draw, _source(generator, op), shape, dtype, device)
+    return made(array, requires_grad, op, out, device)
 
 
 def _real_or_complex(
-    op: str, draw: Callable[..., Array], source: np.random.Generator, shape: tuple[int, ...], dtype: DType
+    op: str,
+    draw: Callable[..., Array],
+    source: np.random.Generator,
+    shape: tuple[int, ...],
+    dtype: DType,
+    device: DeviceLike | None,
 ) -> Array:
+    if dtype.kind not in "fc":
+        raise RuntimeError(f"{op}() draws floating-point or complex numbers, not {dtype.name}; see randint()")
+    if on_meta(device, op):
+        return allocate(op, array_without_data, shape, dtype)
     if dtype.kind == "f":
         return allocate(op, partial(draw, source), shape, dtype)
-    if dtype.kind != "c":
-        raise RuntimeError(f"{op}() draws floating-point or complex numbers, not {dtype.name}; see randint()")
     part = np.dtype(f"f{dtype.itemsize // 2}")
     array: Array = allocate(op, partial(draw, source), (*shape, 2), part).view(dtype).reshape(shape)
     return array if draw is _uniform else np.asarray(array * dtype.type(0.5**0.5))
@@ -258,18 +270,18 @@ def randint(
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Tensor of integers drawn evenly from `low` (included, 0 if not given) to `high` (not included).
 
     Called as ``randint(high, size)`` or ``randint(low, high, size)``.
     """
-    check_device(device, "randint")
     low, high, size = _integer_range("randint", bounds, low, high, size)
     shape = as_size("randint", (size,), {}, one_number=False)
     dtype = _dtype_or(dtype, out, int64, "randint")
-    return made(_integers("randint", generator, low, high, shape, dtype), requires_grad, "randint", out)
+    array = _integers("randint", generator, low, high, shape, dtype, device)
+    return made(array, requires_grad, "randint", out, device)
 
 
 def randint_like(
@@ -279,13 +291,13 @@ def randint_like(
     high: int | None = None,
     generator: Generator | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """`randint` with the shape and dtype of `input`: ``randint_like(input, high)`` or ``(input, low, high)``."""
-    shape, dtype = like("randint_like", input, dtype, device)
+    shape, dtype, device = like("randint_like", input, dtype, device)
     low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
-    return made(_integers("randint_like", generator, low, high, shape, dtype), requires_grad)
+    return made(_integers("randint_like", generator, low, high, shape, dtype, device), requires_grad)
 
 
 def _integer_range(
@@ -305,7 +317,15 @@ def _integer_range(
         raise TypeError(f"{op}(): 'low' and 'high' must be int, got {given['low']!r} and {given['high']!r}") from None
 
 
-def _integers(op: str, generator: Generator | None, low: int, high: int, shape: tuple[int, ...], dtype: DType) -> Array:
+def _integers(
+    op: str,
+    generator: Generator | None,
+    low: int,
+    high: int,
+    shape: tuple[int, ...],
+    dtype: DType,
+    device: DeviceLike | None,
+) -> Array:
     if low >= high:
         raise RuntimeError(f"{op}(): expects 'low' to be less than 'high', but got low={low} >= high={high}")
     if dtype.kind in "iu":
@@ -314,6 +334,8 @@ def _integers(op: str, generator: Generator | None, low: int, high: int, shape: 
             raise RuntimeError(f"{op}(): numbers from {low} to {high - 1} do not fit in {dtype.name}")
     elif dtype == bool_ and (low < 0 or high > 2):
         raise RuntimeError(f"{op}(): numbers from {low} to {high - 1} do not fit in bool")
+    if on_meta(device, op):
+        return allocate(op, array_without_data, shape, dtype)
     drawn = dtype if dtype.kind in "iu" else int64
     try:
         array = _source(generator, op).integers(low, high, shape, drawn)
@@ -328,15 +350,17 @@ def randperm(
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The integers from 0 to `n` - 1 in random order."""
-    check_device(device, "randperm")
     count = as_count("randperm", "n", n)
     dtype = _dtype_or(dtype, out, int64, "randperm")
-    array = _source(generator, "randperm").permutation(count).astype(dtype, copy=False)
-    return made(array, requires_grad, "randperm", out)
+    if on_meta(device, "randperm"):
+        array = array_without_data((count,), dtype)
+    else:
+        array = _source(generator, "randperm").permutation(count).astype(dtype, copy=False)
+    return made(array, requires_grad, "randperm", out, device)
 
 
 def normal(
@@ -347,7 +371,7 @@ def normal(
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
-    device: str | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Tensor of numbers drawn from normal distributions.
@@ -359,18 +383,24 @@ def normal(
     size : tuple of int
         Shape of the result; needed when both are numbers, not allowed otherwise.
     """
-    check_device(device, "normal")
     means, deviations = _values(mean), _values(std)
     if np.any(deviations < 0):
         raise RuntimeError(f"normal(): expects std >= 0.0, but found std {deviations.min()}")
     shape = _normal_shape(means, deviations, size)
     dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
-    array = _real_or_complex("normal", _normal, _source(generator, "normal"), shape, dtype) * deviations + means
-    return made(np.asarray(array).astype(dtype, copy=False), requires_grad, "normal", out)
+    device = _device_of(mean, std) if device is None else device
+    array = _real_or_complex("normal", _normal, _source(generator, "normal"), shape, dtype, device)
+    if not on_meta(device, "normal"):
+        array = np.asarray(array * deviations + means).astype(dtype, copy=False)
+    return made(array, requires_grad, "normal", out, device)
 
 
 def _values(value: Any) -> Array:
-    return np.asarray(value.numpy(force=True) if isinstance(value, TensorBase) else value)
+    return np.asarray(array_behind(value) if isinstance(value, TensorBase) else value)
+
+
+def _device_of(*values: Any) -> DeviceLike | None:
+    return next((value.device for value in values if isinstance(value, TensorBase) and value.is_meta), None)
 
 
 def _normal_shape(means: Array, deviations: Array, size: Sequence[int] | None) -> tuple[int, ...]:
@@ -395,13 +425,14 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
     """Zeros and ones; the values of `input` are the probabilities of a one."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    chances = input.numpy(force=True)
+    chances: Array = array_behind(input)
     if chances.dtype.kind != "f":
         raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")
     if not np.all((chances >= 0) & (chances <= 1)):
         raise RuntimeError("bernoulli(): every probability must be from 0 to 1")
-    drawn = np.asarray(_source(generator, "bernoulli").random(chances.shape) < chances)
-    return made(drawn.astype(chances.dtype), False, "bernoulli", out)
+    if not input.is_meta:
+        chances = (_source(generator, "bernoulli").random(chances.shape) < chances).astype(chances.dtype)
+    return made(np.asarray(chances), False, "bernoulli", out)
 
 
 def _source(generator: Any, op: str) -> np.random.Generator:

@@ -10,6 +10,7 @@ of the first run, a backward inside the function finds its way, and the checkpoi
 Calls are told apart by their place in the order of calls. Ops that write, view, or consist of other ops are not counted,
 nor is what an op calls while it computes its result: all these run in a recomputation as ever.
 """
+from gradsmith.runtime.array cimport readable_copy
 from gradsmith.runtime.observe cimport Observer
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 
@@ -34,7 +35,7 @@ cdef class KeptResult:
 
     def before_change(self):
         """The memory is about to be written: from now on keep a copy, or nothing."""
-        self.array = self.array.copy() if self.allow_change else None
+        self.array = readable_copy(self.array) if self.allow_change else None
 
     cdef TensorBase give(self):
         cdef TensorBase given

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.runtime.array import has_no_data
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
 
@@ -40,8 +42,12 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
             f"as_strided(): negative sizes, strides and offsets are not supported, got size {list(size)}, "
             f"stride {list(stride)}, storage_offset {storage_offset}"
         )
+    from_stride = array.strides
     low, high = np.lib.array_utils.byte_bounds(_memory_of(array))
     first = array.__array_interface__["data"][0]
+    if has_no_data(array):  # as if it were the memory of a contiguous array
+        from_stride = _contiguous(array)
+        low, high = first, first + array.nbytes
     start = first if storage_offset is None else low + storage_offset * array.itemsize
     steps = tuple(step * array.itemsize for step in stride)
     end = start + sum((n - 1) * step for n, step in zip(size, steps)) + array.itemsize
@@ -50,7 +56,11 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
             f"as_strided(): size {list(size)}, stride {list(stride)} and storage_offset {storage_offset} reach beyond "
             f"the {(high - low) // array.itemsize} elements of the tensor's memory"
         )
-    return StridedGeometry(array.shape, array.strides, tuple(size), steps, start - first)
+    return StridedGeometry(array.shape, from_stride, tuple(size), steps, start - first)
+
+
+def _contiguous(array: Array) -> tuple[int, ...]:
+    return tuple(math.prod(array.shape[axis + 1 :]) * array.itemsize for axis in range(array.ndim))
 
 
 def _memory_of(array: Array) -> Array:

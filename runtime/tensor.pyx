@@ -6,7 +6,7 @@ known through `set_tensor_type`, and every tensor the package makes is of that c
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.array cimport is_meta, release_array
 from gradsmith.runtime.grad_mode cimport inference_mode_enabled, threads_in_inference_mode
 from gradsmith.runtime.node cimport release_reference
 from gradsmith.runtime.saved_variable cimport settle_output
@@ -14,6 +14,7 @@ from gradsmith.runtime.saved_variable cimport settle_output
 import numpy as np
 
 from gradsmith.runtime import tensor_api as api
+from gradsmith.runtime.device import CPU, META
 from gradsmith.runtime.dtypes import check_array_dtype
 
 cnp.import_array()
@@ -114,6 +115,11 @@ def from_array(array):
     return wrap(array)
 
 
+def array_behind(TensorBase tensor not None):
+    """The array of a tensor, whatever its device and its history."""
+    return <object>tensor.array
+
+
 # ---- versions
 
 cdef uint32_t version_of(TensorBase t) noexcept:
@@ -169,8 +175,26 @@ cdef class TensorBase:
 
     @property
     def device(self):
-        """Where the data is: always "cpu"."""
-        return "cpu"
+        """Where the data is."""
+        return META if is_meta(self.array) else CPU
+
+    @property
+    def is_cpu(self):
+        """True when the data is in main memory."""
+        return not is_meta(self.array)
+
+    @property
+    def is_meta(self):
+        """True for a tensor without data, of which only shape, dtype and history are known."""
+        return is_meta(self.array)
+
+    def get_device(self):
+        """Number of the accelerator that has the data; -1, since there is none."""
+        return -1
+
+    def cpu(self):
+        """The tensor in main memory: itself, when it is there."""
+        return self.to("cpu")
 
     @property
     def itemsize(self):
@@ -200,23 +224,25 @@ cdef class TensorBase:
 
     def stride(self, dim=None):
         """Strides in elements, all of them or that of one dimension."""
-        strides = tuple([step // self.itemsize for step in (<object>self.array).strides])
+        strides = api.strides_of(<object>self.array)
         return strides if dim is None else api.size_of(strides, dim)
 
     def storage_offset(self):
         """Elements between the start of the memory that the tensor shares and its first element."""
         owner = <object>self.array
+        if is_meta(self.array):
+            return 0
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         return (self.data_ptr() - <size_t>cnp.PyArray_DATA(<cnp.ndarray>owner)) // self.itemsize
 
     def data_ptr(self):
-        """Address of the first element."""
-        return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
+        """Address of the first element; 0 when there is no data."""
+        return 0 if is_meta(self.array) else <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
 
     def is_contiguous(self):
         """True when the elements lie in row-major order without gaps."""
-        return bool((<object>self.array).flags.c_contiguous)
+        return is_meta(self.array) or bool((<object>self.array).flags.c_contiguous)
 
     def is_floating_point(self):
         """True for a real floating dtype."""
@@ -233,10 +259,16 @@ cdef class TensorBase:
         ------
         RuntimeError
             When the tensor requires grad: writes to the array would go unseen. `force` detaches first.
+        TypeError
+            When the tensor has no data; NotImplementedError with `force`.
         """
         if self.requires_grad and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        if is_meta(self.array):
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
+                "can't convert meta device type tensor to numpy: it has no data"
             )
         return <object>self.array
 
@@ -258,7 +290,7 @@ cdef class TensorBase:
 
     def tolist(self):
         """Nested lists of Python numbers."""
-        return (<object>self.array).tolist()
+        return api.tolist(<object>self.array)
 
     def __len__(self):
         if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0:
@@ -281,7 +313,7 @@ cdef class TensorBase:
         return api.index(<object>self.array)
 
     def __contains__(self, element):
-        return bool((<object>self.array == (element.numpy(force=True) if isinstance(element, TensorBase) else element)).any())
+        return api.contains(<object>self.array, element)
 
     def __hash__(self):
         # Comparison is by element, so identity is all that can be hashed.

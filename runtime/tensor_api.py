@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+
+from gradsmith.runtime.array import array_without_data, has_no_data
 
 
 def item(array: np.ndarray[Any, Any]) -> Any:
@@ -13,7 +16,28 @@ def item(array: np.ndarray[Any, Any]) -> Any:
         raise RuntimeError(
             f"a Tensor with {array.size} elements cannot be converted to Scalar; its shape is {list(array.shape)}"
         )
+    return _value(array)
+
+
+def _value(array: np.ndarray[Any, Any]) -> Any:
+    if has_no_data(array):
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
     return array.item()
+
+
+def tolist(array: np.ndarray[Any, Any]) -> Any:
+    """Nested lists of Python numbers."""
+    if has_no_data(array):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return array.tolist()
+
+
+def contains(array: np.ndarray[Any, Any], element: Any) -> bool:
+    """Is an element of `array` equal to `element`, a number or what broadcasts?"""
+    other = element.numpy(force=True) if hasattr(element, "numpy") else element
+    if has_no_data(array):
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
+    return bool((array == other).any())
 
 
 def truth(array: np.ndarray[Any, Any]) -> bool:
@@ -24,7 +48,7 @@ def truth(array: np.ndarray[Any, Any]) -> bool:
             f"Boolean value of Tensor with {values} is ambiguous; its shape is {list(array.shape)}. "
             "Use .any() or .all()."
         )
-    return bool(array.item())
+    return bool(_value(array))
 
 
 def index(array: np.ndarray[Any, Any]) -> int:
@@ -34,7 +58,14 @@ def index(array: np.ndarray[Any, Any]) -> int:
             "only integer tensors of a single element can be converted to an index, got a "
             f"{array.dtype} tensor of shape {list(array.shape)}"
         )
-    return int(array.item())
+    return int(_value(array))
+
+
+def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Strides in elements; where there is no data, those of a contiguous tensor."""
+    if has_no_data(array):
+        return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))
+    return tuple(step // array.itemsize for step in array.strides)
 
 
 def size_of(sizes: tuple[int, ...], dim: int) -> int:
@@ -60,7 +91,7 @@ def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment; "
             "detach() or clone() the tensor instead"
         )
-    copy = _rebuild(type(tensor), tensor.numpy(force=True).copy(), tensor.requires_grad)
+    copy = _rebuild(type(tensor), copied_array(tensor), tensor.requires_grad)
     memo[id(tensor)] = copy
     if tensor.grad is not None:
         copy.grad = deepcopy(tensor.grad.detach(), memo)
@@ -73,7 +104,20 @@ def reduce(tensor: Any) -> tuple[Any, ...]:
         raise RuntimeError(
             "only leaf tensors can be pickled: the recorded history of this one cannot be stored; detach() it first"
         )
+    if tensor.is_meta:
+        return _rebuild_without_data, (type(tensor), tensor.shape, tensor.dtype, tensor.requires_grad)
     return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad)
+
+
+def copied_array(tensor: Any) -> np.ndarray[Any, Any]:
+    """An array for a copy of the tensor, on its device."""
+    if tensor.is_meta:
+        return array_without_data(tensor.shape, tensor.dtype)
+    return np.array(tensor.numpy(force=True), order="C")
+
+
+def _rebuild_without_data(cls: Any, shape: tuple[int, ...], dtype: np.dtype[Any], requires_grad: bool) -> Any:
+    return _rebuild(cls, array_without_data(shape, dtype), requires_grad)
 
 
 def _rebuild(cls: Any, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:

@@ -454,6 +454,11 @@ cdef class Variable(TensorBase):
             raise RuntimeError(
                 f"data set to a tensor that requires gradients must be floating point or complex dtype, got {value.dtype}"
             )
+        if self.flags & REQUIRES_GRAD and value.device != self.device:
+            raise RuntimeError(
+                f"data of a tensor on device '{self.device}' that requires gradients cannot be set to a tensor on "
+                f"'{value.device}'"
+            )
         replace_array(self, <object>(<TensorBase>value).array)
         renew_accumulator(self)
 
@@ -615,6 +620,11 @@ cdef int check_grad_assignment(TensorBase t, object value) except -1:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
+    if value.device != t.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
+            f"'{t.device}'. Please ensure that the gradient and the tensor are on the same device"
+        )
     if value.shape != t.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size {list(value.shape)} to a tensor of size {list(t.shape)}. Please "

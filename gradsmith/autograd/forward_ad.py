@@ -105,7 +105,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     Raises
     ------
     RuntimeError
-        Outside a level, for shapes or dtypes that differ, and when `tensor` has a tangent at this level.
+        Outside a level, for shapes, dtypes or devices that differ, and when `tensor` has a tangent at this level.
     ValueError
         For a dtype that has no derivative.
     """
@@ -121,6 +121,11 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         raise RuntimeError(
             f"make_dual(): expected tangent to have the same dtype as the primal, got a {tangent.dtype} tangent for a "
             f"{tensor.dtype} primal; convert it with .to()"
+        )
+    if tensor.device != tangent.device:
+        raise RuntimeError(
+            f"make_dual(): expected tangent to be on the device of the primal, got a tangent on {tangent.device} for a "
+            f"primal on {tensor.device}"
         )
     if _runtime.tangent_of(tensor, chosen) is not None:
         raise RuntimeError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime import engine, upcalls
-from gradsmith.runtime.creation import zeros_like
+from gradsmith.runtime.creation import ones, zeros_like
 from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.python_data import is_tensor
 from gradsmith.runtime.tensor import TensorBase, from_array
@@ -150,7 +150,7 @@ def _finish(
 def _zeros_like(wanted: Any, create_graph: bool) -> Any:
     if not is_tensor(wanted):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return from_array(np.zeros(wanted.shape, wanted.dtype)).requires_grad_(create_graph)
+    return zeros_like(wanted, requires_grad=create_graph)
 
 
 # ---- several vectors at once
@@ -270,6 +270,10 @@ def _dtype_of(root: Any) -> Any:
     return root.dtype if is_tensor(root) else engine.expected_gradient(root)[1]
 
 
+def _device_of(root: Any) -> Any:
+    return root.device if is_tensor(root) else engine.expected_gradient(root)[2]
+
+
 def _root_gradients(roots: list[Any], grads: list[Any]) -> list[Any]:
     """A checked gradient per root; roots that take part in nothing are refused."""
     checked = [_root_gradient(index, root, given) for index, (root, given) in enumerate(zip(roots, grads))]
@@ -284,12 +288,14 @@ def _root_gradient(index: int, root: Any, given: Any) -> Any:
         return _implicit_gradient(index, root)
     if not is_tensor(given):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__} at index {index}")
-    shape, dtype = _shape_of(root), _dtype_of(root)
+    shape, dtype, device = _shape_of(root), _dtype_of(root), _device_of(root)
     if shape is not None and given.shape != shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {list(given.shape)} and output[{index}] has a "
             f"shape of {list(shape)}."
         )
+    if device is not None and given.device != device:
+        given = _moved(index, given, device)
     if dtype is None or given.dtype == dtype:
         return given
     if (given.dtype.kind == "c") != (dtype.kind == "c"):
@@ -298,6 +304,13 @@ def _root_gradient(index: int, root: Any, given: Any) -> Any:
             f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {dtype}."
         )
     return given.to(dtype)
+
+
+def _moved(index: int, given: Any, device: Any) -> Any:
+    """A gradient without dimensions goes to where it is expected."""
+    if given.ndim:
+        raise RuntimeError(f"invalid gradient at index {index} - expected device {device} but got {given.device}")
+    return given.to(device)
 
 
 def _implicit_gradient(index: int, root: Any) -> Any:
@@ -311,7 +324,7 @@ def _implicit_gradient(index: int, root: Any) -> Any:
         )
     if dtype.kind == "c":
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-    return from_array(np.ones(shape, dtype))
+    return ones(shape, dtype=dtype, device=_device_of(root))
 
 
 # ---- warnings

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.runtime.array import has_no_data
 from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.node import Node
 from gradsmith.runtime.saved_hooks import SavedTensor
-from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.tensor import TensorBase, array_behind
 
 CHECKPOINT = "checkpoint"  # the attribute of what no node keeps, but a checkpoint for several
 
@@ -85,12 +86,13 @@ def list_saved(root: Any) -> SavedListing:
     seen: set[tuple[int, int]] = set()
     for node in sorted(_nodes_below(_roots_of(root)), key=lambda node: -node._sequence_nr()):
         for attribute, array in _arrays_of(node):
-            memory = (array.__array_interface__["data"][0], array.nbytes)
-            shared = array.nbytes > 0 and memory in seen
+            nbytes = 0 if has_no_data(array) else array.nbytes
+            memory = (array.__array_interface__["data"][0], nbytes)
+            shared = nbytes > 0 and memory in seen
             if shared and attribute == CHECKPOINT:
                 continue  # each tensor of a checkpoint leads to all that the checkpoint keeps
             seen.add(memory)
-            size = 0 if shared else array.nbytes
+            size = 0 if shared else nbytes
             found.append(SavedEntry(node, attribute, array.shape, array.dtype, size, shared))
     return found
 
@@ -149,7 +151,7 @@ def _arrays_in(attribute: str, value: Any) -> Iterator[tuple[str, np.ndarray[Any
         except RuntimeError:  # freed by a backward
             return
     if isinstance(value, TensorBase):
-        yield attribute, value.numpy(force=True)
+        yield attribute, array_behind(value)
     elif isinstance(value, np.ndarray):
         yield attribute, value
     elif isinstance(value, Recomputable):

@@ -12,6 +12,7 @@ from gradsmith.runtime import saved_hooks
 from gradsmith.runtime.inplace import watch_changes
 from gradsmith.runtime.saved_variable import guard_saves
 from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.tensor_api import copied_array
 from gradsmith.runtime.write_guard import release_all
 
 
@@ -97,7 +98,7 @@ class Kept:
         watch_changes(tensor, self)
 
     def before_change(self) -> None:
-        self.tensor = from_array(self.tensor.numpy().copy())  # no op: nobody is to observe one
+        self.tensor = from_array(copied_array(self.tensor))  # no op: nobody is to observe one
 
 
 _mutation = threading.local()

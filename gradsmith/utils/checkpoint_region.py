@@ -27,7 +27,7 @@ from gradsmith.runtime.grad_mode import enable_grad
 from gradsmith.runtime.random import get_rng_state, set_rng_state
 from gradsmith.runtime.saved_hooks import KeptTensor
 from gradsmith.runtime.selective import Giving
-from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.tensor import TensorBase, array_behind
 
 
 class CheckpointError(RuntimeError):
@@ -63,7 +63,7 @@ class _Slot(Recomputable):
 
     def arrays(self) -> list[np.ndarray[Any, Any]]:
         """What is kept on account of this slot: all that its checkpoint keeps, and what was recomputed."""
-        return [*self.region.arrays(), *([] if self.kept is None else [self.kept.tensor.numpy(force=True)])]
+        return [*self.region.arrays(), *([] if self.kept is None else [array_behind(self.kept.tensor)])]
 
 
 class Region:

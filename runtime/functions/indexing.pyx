@@ -10,7 +10,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport clone, where
+from gradsmith.runtime.array cimport clone, is_meta, where
 from gradsmith.runtime.functions.normalize cimport wrap_dim
 from gradsmith.runtime.functions.ownership cimport fresh_zeros, take
 from gradsmith.runtime.functions.places cimport (
@@ -26,6 +26,7 @@ from gradsmith.runtime.functions.places cimport (
 
 import numpy as np
 
+from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.dtypes import can_cast
 from gradsmith.runtime.geometry import scatter_values, slice_values
 
@@ -43,6 +44,8 @@ cpdef object basic_index_of(object a, object index):
 
 
 cpdef object basic_index_backward_of(object a, object shape, object index):
+    if is_meta(<PyObject *>a):
+        return array_without_data(shape, a.dtype)
     result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
     result[index] = a
     return result
@@ -103,6 +106,8 @@ cpdef object index_of(object a, object index):
 
 cpdef object index_backward_of(object a, object shape, object index):
     """Zeros of `shape`, to which the elements of `a` are added where the index takes them from."""
+    if is_meta(<PyObject *>a):
+        return array_without_data(shape, a.dtype)
     result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
     basic, advanced = split_index(index, result.ndim)
     add_at(result if basic is None else result[basic], advanced, a)

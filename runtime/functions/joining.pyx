@@ -6,7 +6,7 @@ from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport copy_into
 from gradsmith.runtime.functions.normalize cimport read_axes, wrap_dim
-from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh_beside
 from gradsmith.runtime.functions.shapes cimport part, select_of
 
 from functools import reduce
@@ -32,7 +32,7 @@ cpdef object cat_of(list tensors, Py_ssize_t dim):
     for tensor in joined:
         check_sizes(first, tensor, axis, tensors)
         total += cnp.PyArray_DIM(tensor, axis)
-    result = fresh(common_type(tensors), (*first.shape[:axis], total, *first.shape[axis + 1:]))
+    result = fresh_beside(first, common_type(tensors), (*first.shape[:axis], total, *first.shape[axis + 1:]))
     for tensor in joined:
         put(part(result, axis, start, cnp.PyArray_DIM(tensor, axis)), tensor)
         start += cnp.PyArray_DIM(tensor, axis)
@@ -87,7 +87,7 @@ cpdef object stack_of(list tensors, Py_ssize_t dim):
                 f"stack(): expected tensors of equal size, but got {list(size)} at entry 0 and {list(tensor.shape)} "
                 f"at entry {position_of(tensor, tensors)}"
             )
-    result = fresh(common_type(tensors), (*size[:axis], len(tensors), *size[axis:]))
+    result = fresh_beside(tensors[0], common_type(tensors), (*size[:axis], len(tensors), *size[axis:]))
     for tensor in tensors:
         put(select_of(result, axis, position), tensor)
         position += 1
@@ -107,7 +107,7 @@ cpdef object flip_of(object a, object dims):
     """Copy with the order along axes reversed."""
     cdef int axes[MAX_DIMS]
     cdef int count = read_axes(dims, cnp.PyArray_NDIM(a), axes)
-    result = fresh(cnp.PyArray_TYPE(a), a.shape)
+    result = fresh_beside(a, cnp.PyArray_TYPE(a), a.shape)
     reversed_view = np.flip(a, [axes[i] for i in range(count)]) if cnp.PyArray_NDIM(a) else a
     put(result, reversed_view)
     return result

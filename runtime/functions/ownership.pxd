@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport empty_array, full_array
+from gradsmith.runtime.array cimport empty_array, full_array, is_meta, meta_array
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -37,6 +37,14 @@ cdef inline object fresh(int type_number, tuple shape):
     cdef npy_intp dims[MAX_DIMS]
     cdef int ndim = read_shape(shape, dims)
     return take(empty_array(type_number, ndim, dims))
+
+
+cdef inline object fresh_beside(object model, int type_number, tuple shape):
+    """The same where the data of `model` is: without data, what is written into it is lost."""
+    cdef npy_intp dims[MAX_DIMS]
+    if not is_meta(<PyObject *>model):
+        return fresh(type_number, shape)
+    return take(meta_array(type_number, read_shape(shape, dims), dims))
 
 
 cdef inline object fresh_zeros(int type_number, tuple shape):

@@ -5,11 +5,13 @@ cimport numpy as cnp
 from libc.math cimport erf
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport cast, clone, contiguous, default_type, empty_like_array, where
+from gradsmith.runtime.array cimport cast, clone, contiguous, default_type, empty_like_array, is_meta, where
 from gradsmith.runtime.functions.ownership cimport take
 
 import numpy as np
 
+from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.device import META
 from gradsmith.runtime.dtypes import number_dtype, result_type
 
 cnp.import_array()
@@ -129,14 +131,25 @@ cdef int check_divisor(object b) except -1:
 # ---- copies and parts
 
 cpdef object clone_of(object a):
-    return take(clone(<PyObject *>a))
+    return a if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
 
 
 cpdef object to_copy_of(object a, object dtype):
     """Copy in another dtype, also when it is the same one."""
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, dtype)
     if cnp.PyArray_TYPE(a) == dtype.num:
         return take(clone(<PyObject *>a))
     return take(cast(<PyObject *>a, dtype.num))
+
+
+cpdef object copy_to_of(object a, object device, object dtype):
+    """Copy in a dtype on a device."""
+    if device is META:
+        return array_without_data(a.shape, dtype)
+    if is_meta(<PyObject *>a):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return to_copy_of(a, dtype)
 
 
 cpdef object filling_of(object value):

@@ -21,10 +21,12 @@ from gradsmith.runtime.array cimport (
     cast,
     clone,
     default_type,
+    is_meta,
     log_softmax,
     log_softmax_backward,
     logsumexp,
     mean_axes,
+    meta_array,
     release_array,
     softmax,
     softmax_backward,
@@ -42,6 +44,9 @@ import numpy as np
 cnp.import_array()
 
 cdef object as_type(object a, int type_number):
+    """The elements in another type, to be read."""
+    if is_meta(<PyObject *>a):
+        return take(meta_array(type_number, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
     return take(cast(<PyObject *>a, type_number))
 
 
@@ -107,6 +112,8 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
     axis = axis_of(a, dim)
     a = summable(a, dtype)
+    if is_meta(<PyObject *>a):
+        return a
     if not is_addable(a):
         with np.errstate(all="ignore"):
             return np.cumsum(a, axis=axis) if a.ndim else a.copy()

@@ -8,7 +8,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport copy_into, empty_array
+from gradsmith.runtime.array cimport copy_into, empty_array, is_meta
 from gradsmith.runtime.functions.normalize cimport is_reduced, read_axes, wrap_dim
 from gradsmith.runtime.functions.ownership cimport MAX_DIMS, take
 
@@ -463,8 +463,9 @@ cpdef object strided_view_of(cnp.ndarray a, object geometry):
     """View of the sizes, strides and offset of a StridedGeometry, which has been checked against the memory of `a`."""
     cdef Layout layout
     cdef npy_intp stride
+    cdef bint has_data = not is_meta(<PyObject *>a)
     layout.ndim = 0
     for size, one in zip(geometry.size, geometry.stride):
-        stride = one
+        stride = one if has_data else 0
         push(&layout, size, stride)
-    return view_at(a, &layout, geometry.offset)
+    return view_at(a, &layout, geometry.offset if has_data else 0)

@@ -1,6 +1,7 @@
 #include "assign.h"
 #include "array_cache.h"
 #include "iteration.h"
+#include "meta.h"
 #include "promotion.h"
 #include "thread_pool.h"
 
@@ -22,6 +23,9 @@ int
 gs_check_writable(PyObject *array)
 {
     PyArrayObject_fields *a = gs_fields(array);
+    if (gs_is_meta(array)) {
+        return 0; /* there is nothing to write, and whoever writes looks for that */
+    }
     if (!(a->flags & NPY_ARRAY_WRITEABLE)) {
         PyErr_SetString(PyExc_RuntimeError, "cannot write into a read-only array; use a .clone() of the tensor");
         return -1;
@@ -299,6 +303,9 @@ gs_copy_into(PyObject *out, PyObject *array)
     if (gs_check_writable(out) < 0 || check_expands(out, array) < 0) {
         return -1;
     }
+    if (gs_is_meta(out)) {
+        return 0;
+    }
     return gs_may_overlap(out, array) ? copy_by_numpy(out, array) : copy_apart(out, array);
 }
 
@@ -337,6 +344,9 @@ gs_fill(PyObject *out, PyObject *number)
     int type = gs_numeric_type(out);
     if (type < 0 || gs_check_writable(out) < 0) {
         return -1;
+    }
+    if (gs_is_meta(out)) {
+        return 0;
     }
     if (gs_type(out) == type && gs_is_plain(out)) {
         return fill_plain(out, type, number);

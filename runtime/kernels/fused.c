@@ -9,6 +9,7 @@
 #include "fused.h"
 #include "array_cache.h"
 #include "iteration.h"
+#include "meta.h"
 #include "thread_pool.h"
 
 #define TILE_BYTES 4096
@@ -208,7 +209,10 @@ common_float(const gs_fused_kernel *kernel, PyObject *const *inputs)
         return -1;
     }
     for (int i = 0; i < kernel->n_inputs; i++) {
-        if (gs_fields(inputs[i])->descr != gs_descr[type] || !(gs_fields(inputs[i])->flags & NPY_ARRAY_ALIGNED)) {
+        if (gs_fields(inputs[i])->descr != gs_descr[type]) {
+            return -1;
+        }
+        if (!(gs_fields(inputs[i])->flags & NPY_ARRAY_ALIGNED) && !gs_is_meta(inputs[i])) {
             return -1;
         }
     }
@@ -309,6 +313,9 @@ fused_broadcast(const gs_fused_kernel *kernel, int type, PyObject **inputs, cons
 {
     npy_intp dims[NPY_MAXDIMS];
     int nd = gs_broadcast_shape(inputs, kernel->n_inputs, dims);
+    if (nd >= 0 && gs_any_meta(inputs, kernel->n_inputs)) {
+        return gs_meta_new(type, nd, dims);
+    }
     PyObject *out = nd < 0 ? NULL : output_for(reuse, type, nd, dims);
     if (out == NULL) {
         return NULL;

@@ -44,6 +44,12 @@ int gs_copy_into(PyObject *out, PyObject *array);
 int gs_fill(PyObject *out, PyObject *number);
 PyObject *gs_full(int type, int nd, const npy_intp *dims, PyObject *number);
 
+/* meta.c: arrays without data.  The function is told when the first of them is there, and when the last has gone. */
+void gs_meta_report_to(void (*function)(int in_use));
+PyObject *gs_meta_new(int type, int nd, const npy_intp *dims);
+int gs_meta_of_array(PyObject *array);
+int gs_meta_is_stand_in(PyObject *array);
+
 /* promotion.c */
 extern int gs_default_float;
 int gs_promote_types(int a, int b);

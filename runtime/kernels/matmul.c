@@ -9,6 +9,7 @@
 #include "gemm.h"
 #include "gemv.h"
 #include "loops.h"
+#include "meta.h"
 #include "promotion.h"
 #include "thread_pool.h"
 
@@ -254,12 +255,12 @@ set_matrix(operand *o, int transpose, int vector_is_row)
 static int
 prepare_operand(operand *o, PyObject *array, int type, int transpose, int vector_is_row)
 {
-    o->array = gs_prepare(array, type);
+    o->array = gs_meta_or_prepared(array, type);
     if (o->array == NULL) {
         return -1;
     }
     set_matrix(o, transpose, vector_is_row);
-    if (!suits_blas(o, gs_itemsize[type])) {
+    if (!gs_is_meta(array) && !suits_blas(o, gs_itemsize[type])) {
         PyObject *plain = gs_contiguous(o->array);
         gs_array_release(o->array);
         o->array = plain;
@@ -489,6 +490,9 @@ multiply_operands(PyObject *a, const operand *x, PyObject *b, const operand *y, 
         return NULL;
     }
     set_result_shape(&shape, x, y);
+    if (gs_is_meta(x->array) || gs_is_meta(y->array)) {
+        return gs_meta_new(type, shape.nd, shape.dims);
+    }
     PyObject *out = gs_array_new(type, shape.nd, shape.dims);
     if (out != NULL) {
         multiply(x, y, out, &shape, gs_matmul_loop(type), type);

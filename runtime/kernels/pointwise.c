@@ -7,6 +7,7 @@
 #include "assign.h"
 #include "iteration.h"
 #include "loops.h"
+#include "meta.h"
 #include "promotion.h"
 #include "thread_pool.h"
 
@@ -154,7 +155,7 @@ new_output(int type, int n_in, PyObject *const *inputs, int nd, const npy_intp *
 static int
 check_divisor(gs_ufunc ufunc, int type, PyObject *divisor)
 {
-    if (gs_ufuncs[ufunc].rule != GS_RULE_INTEGER_DIVISION || gs_category_of(type) != GS_INT) {
+    if (gs_ufuncs[ufunc].rule != GS_RULE_INTEGER_DIVISION || gs_category_of(type) != GS_INT || gs_is_meta(divisor)) {
         return 0;
     }
     if (PyArray_CountNonzero((PyArrayObject *)divisor) == gs_size(divisor)) {
@@ -188,7 +189,20 @@ compute_publicly(gs_ufunc ufunc, int type, PyObject *const *inputs)
     return result;
 }
 
-/* Inputs are aligned arrays of `type`; held by the caller. */
+/* The type that `compute_publicly` gives is found with inputs without dimensions. */
+static PyObject *
+meta_publicly(gs_ufunc ufunc, int type, int nd, const npy_intp *dims)
+{
+    PyObject *element = gs_meta_new(type, 0, NULL);
+    PyObject *inputs[2] = {element, element};
+    PyObject *model = element == NULL ? NULL : compute_publicly(ufunc, type, inputs);
+    PyObject *out = model == NULL ? NULL : gs_meta_new(gs_fields(model)->descr->type_num, nd, dims);
+    Py_XDECREF(element);
+    Py_XDECREF(model);
+    return out;
+}
+
+/* Inputs are aligned arrays of `type`, or stand-ins; held by the caller. */
 static PyObject *
 compute(gs_ufunc ufunc, int type, PyObject *const *inputs)
 {
@@ -199,6 +213,9 @@ compute(gs_ufunc ufunc, int type, PyObject *const *inputs)
         return NULL;
     }
     const gs_loop *loop = gs_find_loop(ufunc, type);
+    if (gs_any_meta(inputs, n_in)) {
+        return loop == NULL ? meta_publicly(ufunc, type, nd, dims) : gs_meta_new(loop->out_type, nd, dims);
+    }
     if (loop == NULL) {
         return compute_publicly(ufunc, type, inputs);
     }
@@ -231,11 +248,11 @@ unary_general(gs_ufunc ufunc, PyObject *a)
     if (compute_type < 0) {
         return NULL;
     }
-    PyObject *input = gs_prepare(a, compute_type);
+    PyObject *input = gs_meta_or_prepared(a, compute_type);
     if (input == NULL) {
         return NULL;
     }
-    PyObject *result = is_identity(ufunc, compute_type) ? gs_clone(input) : compute(ufunc, compute_type, &input);
+    PyObject *result = is_identity(ufunc, compute_type) ? gs_meta_or_clone(input) : compute(ufunc, compute_type, &input);
     gs_array_release(input);
     return result;
 }
@@ -265,8 +282,8 @@ binary_general(gs_ufunc ufunc, PyObject *a, PyObject *b)
             return NULL;
         }
     }
-    PyObject *inputs[2] = {gs_prepare(a, type), NULL};
-    inputs[1] = inputs[0] == NULL ? NULL : gs_prepare(b, type);
+    PyObject *inputs[2] = {gs_meta_or_prepared(a, type), NULL};
+    inputs[1] = inputs[0] == NULL ? NULL : gs_meta_or_prepared(b, type);
     PyObject *result = inputs[1] == NULL ? NULL : compute(ufunc, type, inputs);
     gs_array_xrelease(inputs[0]);
     gs_array_xrelease(inputs[1]);
@@ -375,7 +392,7 @@ scalar_computed(gs_ufunc ufunc, int type, PyObject *input, PyObject *number, int
     PyObject *result;
     gs_ufunc simpler = ufunc == GS_POWER && !number_first ? simpler_power(type, gs_fields(element)->data) : ufunc;
     if (simpler == GS_POSITIVE) {
-        result = gs_clone(input);
+        result = gs_meta_or_clone(input);
     } else if (gs_ufuncs[simpler].n_in == 1) {
         result = compute(simpler, type, &input);
     } else {
@@ -390,7 +407,7 @@ static GS_NOINLINE PyObject *
 binary_scalar_general(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_first)
 {
     int type = scalar_type(ufunc, a, number);
-    PyObject *input = type < 0 ? NULL : gs_prepare(a, type);
+    PyObject *input = type < 0 ? NULL : gs_meta_or_prepared(a, type);
     if (input == NULL) {
         return NULL;
     }
@@ -481,7 +498,7 @@ small_power(PyObject *a, PyObject *number)
     if (!is_real && type != NPY_COMPLEX64 && type != NPY_COMPLEX128) {
         return NULL;
     }
-    return exponent == 1.0               ? gs_clone(a)
+    return exponent == 1.0               ? gs_meta_or_clone(a)
            : exponent == 2.0             ? gs_unary(GS_SQUARE, a)
            : exponent == 3.0             ? cube(a)
            : exponent == -1.0            ? gs_unary(GS_RECIPROCAL, a)
@@ -538,6 +555,8 @@ store_result(gs_ufunc ufunc, PyObject *result, PyObject *out)
         }
         Py_XDECREF(has);
         Py_XDECREF(needs);
+    } else if (gs_is_meta(result) && !gs_is_meta(out)) {
+        status = gs_raise_no_data();
     } else {
         status = gs_copy_into(out, result);
     }

@@ -11,6 +11,7 @@
 #include "assign.h"
 #include "axes.h"
 #include "loops.h"
+#include "meta.h"
 #include "promotion.h"
 #include "sum.h"
 #include "thread_pool.h"
@@ -293,13 +294,16 @@ static PyObject *
 sum_of_type(PyObject *a, int type, const gs_axes *axes)
 {
     if (axes->count == 0) {
-        return zeros(type, axes);
+        return gs_is_meta(a) ? gs_meta_new(type, axes->out_nd, axes->out_dims) : zeros(type, axes);
     }
     int is_float = type == NPY_FLOAT32 || type == NPY_FLOAT64;
     const gs_loop *loop = is_float ? NULL : gs_find_loop(GS_ADD, type);
     if (!is_float && loop == NULL) {
         gs_raise_not_implemented("sum", type);
         return NULL;
+    }
+    if (gs_is_meta(a)) {
+        return gs_meta_new(type, axes->out_nd, axes->out_dims);
     }
     PyObject *input = gs_prepare(a, type);
     if (input == NULL) {
@@ -318,7 +322,7 @@ sum_along(PyObject *a, const gs_axes *axes)
     if (sum == NULL || type != NPY_HALF) {
         return sum;
     }
-    PyObject *half = gs_cast(sum, NPY_HALF);
+    PyObject *half = gs_meta_or_prepared(sum, NPY_HALF);
     gs_array_release(sum);
     return half;
 }
@@ -385,6 +389,9 @@ extreme(gs_ufunc ufunc, const char *name, PyObject *a, PyObject *argument, int k
     if (loop == NULL) {
         gs_raise_not_implemented(name, type);
         return NULL;
+    }
+    if (gs_is_meta(a)) {
+        return gs_meta_new(type, axes.out_nd, axes.out_dims);
     }
     PyObject *input = gs_prepare(a, type);
     if (input == NULL) {

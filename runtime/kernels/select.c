@@ -2,6 +2,7 @@
 #include "array_cache.h"
 #include "assign.h"
 #include "iteration.h"
+#include "meta.h"
 
 /* Inner loops by element size: args are condition, a, b, result.  Both sources are read in any case, so that the plain
  * loop becomes a vector select. */
@@ -55,6 +56,9 @@ select_elements(PyObject *const *operands, int type)
     if (nd < 0) {
         return NULL;
     }
+    if (gs_any_meta(operands, 3)) {
+        return gs_meta_new(type, nd, dims);
+    }
     gs_loop loop = {selector(type), NULL, (int16_t)type, 1, GS_DIRECT};
     if (loop.run == NULL) {
         return gs_as_array(PyArray_Where(operands[0], operands[1], operands[2]));
@@ -85,9 +89,9 @@ gs_where(PyObject *condition, PyObject *a, PyObject *b)
     if (type < 0) {
         return NULL;
     }
-    PyObject *operands[3] = {gs_prepare(condition, NPY_BOOL), NULL, NULL};
-    operands[1] = operands[0] == NULL ? NULL : gs_prepare(a, type);
-    operands[2] = operands[1] == NULL ? NULL : gs_prepare(b, type);
+    PyObject *operands[3] = {gs_meta_or_prepared(condition, NPY_BOOL), NULL, NULL};
+    operands[1] = operands[0] == NULL ? NULL : gs_meta_or_prepared(a, type);
+    operands[2] = operands[1] == NULL ? NULL : gs_meta_or_prepared(b, type);
     PyObject *result = operands[2] == NULL ? NULL : select_elements(operands, type);
     for (int i = 0; i < 3; i++) {
         gs_array_xrelease(operands[i]);

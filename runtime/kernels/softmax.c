@@ -8,6 +8,7 @@
 #include "assign.h"
 #include "axes.h"
 #include "loops.h"
+#include "meta.h"
 #include "promotion.h"
 #include "thread_pool.h"
 
@@ -143,6 +144,9 @@ along_axis(operation op, const char *name, PyObject *a, PyObject *b, int axis)
         PyErr_Format(PyExc_RuntimeError, "%s: gradient and result must have the same shape", name);
         return NULL;
     }
+    if (gs_is_meta(a)) {
+        return gs_meta_like(a, type);
+    }
     int computed = type == NPY_HALF ? NPY_FLOAT32 : type;
     job j = {.exp = gs_find_loop(GS_EXP, computed)};
     if (j.exp == NULL) {
@@ -271,6 +275,9 @@ gs_logsumexp(PyObject *a, PyObject *argument, int keepdims)
         return NULL;
     }
     type = gs_category_of(type) <= GS_INT ? gs_default_float : check_float("logsumexp", a);
+    if (type >= 0 && gs_is_meta(a)) {
+        return gs_meta_new(type, axes.out_nd, axes.out_dims);
+    }
     int computed = type == NPY_HALF ? NPY_FLOAT32 : type;
     PyObject *x = type < 0 ? NULL : gs_cast(a, computed);
     if (x == NULL) {

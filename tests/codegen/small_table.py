@@ -131,7 +131,7 @@ shape:
 
 VALUES = {
     "Tensor": "real(3)", "Tensor|Scalar": "real(3)", "Tensor[]": "[real(3)]", "int": "1", "int[]": "(1,)",
-    "bool": "True", "dtype": "'float32'", "str": "'a'",
+    "bool": "True", "dtype": "'float32'", "device": "'cpu'", "str": "'a'",
 }  # fmt: skip
 
 

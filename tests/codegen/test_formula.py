@@ -53,7 +53,7 @@ KINDS = (
         ("grad.expand(grad.shape)", TWO, "op_expand(grad0, grad0.shape)"),
         ("grad * self.stride()[0]", TWO, "op_mul_scalar(grad0, self_stride[0])"),
         ("grad * self.storage_offset()", TWO, "op_mul_scalar(grad0, self_storage_offset)"),
-        ("zeros_like(self)", TWO, "zeros_like_info(self_shape, self_dtype)"),
+        ("zeros_like(self)", TWO, "zeros_like_info(self_shape, self_dtype, self_device)"),
         ("zeros_like(grad)", TWO, "zeros_like(grad0)"),
         ("grad.expand(self.shape[1:])", TWO, "op_expand(grad0, self_shape[1:])"),
         ("cat_backward(grad, tensors.shape, len(tensors))", LISTS, "cat_backward(grad0, tensors_shape, tensors_count)"),
@@ -98,6 +98,7 @@ def test_trees(text: str, signature: str, tree: str) -> None:
         ("grad.expand(self.shape)", set(), {("self", "shape")}),
         ("grad * self * self.numel()", {"self"}, {("self", "numel")}),
         ("grad * result", {"result"}, set()),
+        ("grad if self.device == other.device else -grad", set(), {("self", "device"), ("other", "device")}),
         ("grad if self.dtype == other.dtype else -grad", set(), {("self", "dtype"), ("other", "dtype")}),
     ],
 )

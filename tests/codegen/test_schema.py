@@ -7,9 +7,9 @@ from codegen.schema import Argument, Return, Signature, Type
 
 TYPES = [
     "Tensor", "Tensor?", "Tensor[]", "Tensor|Scalar", "Tensor(a)", "Tensor(a!)", "Tensor(a)[]", "Scalar", "Scalar?",
-    "int", "int?", "int[]", "int[]?", "float", "float?", "bool", "bool?", "str", "str?", "dtype", "dtype?", "object",
-    "Tensor[]?", "Tensor?[]", "Tensor?[]?", "int[2]", "int[2]?", "float[]", "float[]?", "bool[]", "bool[3]", "Scalar[]",
-    "Scalar[4]?", "str[]", "str[]?",
+    "int", "int?", "int[]", "int[]?", "float", "float?", "bool", "bool?", "str", "str?", "dtype", "dtype?",
+    "device", "device?", "object", "Tensor[]?", "Tensor?[]", "Tensor?[]?", "int[2]", "int[2]?", "float[]", "float[]?",
+    "bool[]", "bool[3]", "Scalar[]", "Scalar[4]?", "str[]", "str[]?",
 ]  # fmt: skip
 
 SIGNATURES = [

@@ -49,7 +49,10 @@ RULES = {
 }
 KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
 # Of several results, of several dtypes; of one dtype only; told by an argument; bool whatever comes in, or uint8.
-ELSEWHERE = {"max.dim", "min.dim", "to", "to_copy", "nll_loss", "cross_entropy", "linear", "all", "any", "index_put"}
+ELSEWHERE = {
+    "max.dim", "min.dim", "to", "to.device", "to_copy", "copy_to", "nll_loss", "cross_entropy", "linear", "all", "any",
+    "index_put",
+}  # fmt: skip
 FIRST = {key_of(case.row): case for case in CASES if case.number == 0}
 INTERNAL = {key for key, case in FIRST.items() if "internal" in case.row.forms}
 
