@@ -21,7 +21,7 @@ extern char gs_meta_memory[GS_META_BYTES];
 static inline int
 gs_is_meta(PyObject *array)
 {
-    return (size_t)(gs_fields(array)->data - gs_meta_memory) < GS_META_BYTES;
+    return (uintptr_t)gs_fields(array)->data - (uintptr_t)gs_meta_memory < GS_META_BYTES;
 }
 
 /* NumPy's views of stand-ins count as aligned.  A stand-in made here does not, whatever its size: kernels then never
