@@ -101,6 +101,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
     _verify_inplace_entries(declarations, errors)
+    _verify_copies(declarations, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
@@ -163,6 +164,20 @@ def _verify_inplace_entries(declarations: list[Declaration], errors: Collector) 
         if other is not None and "inplace" in declaration.forms:
             problem = f"'{other.base}' is its in-place form, and an entry of its own at line {other.position.line}"
             errors.add(declaration.position, declaration.base, problem, "Take 'inplace' away from its variants.")
+        if other is not None and declaration.policy.out_of_place:
+            problem = f"out_of_place, but '{other.base}' is its in-place form, at line {other.position.line}"
+            errors.add(declaration.position, declaration.base, problem, "Take out_of_place away.")
+
+
+def _verify_copies(declarations: list[Declaration], errors: Collector) -> None:
+    """``t_copy`` is the copying form of `t` and nothing else."""
+    taken = {d.base: d.base for d in declarations} | {a.text: d.base for d in declarations for a in d.aliases}
+    for declaration in declarations:
+        for name in (declaration.base, *(alias.text for alias in declaration.aliases)):
+            owner = taken.get(f"{name}_copy")
+            if owner is not None and "copy" in declaration.forms:
+                problem = f"its copying form '{name}_copy' is already a name of {owner}"
+                errors.add(declaration.position, declaration.base, problem, "Take 'copy' away from its variants.")
 
 
 def _node_numbers(declarations: list[Declaration]) -> dict[int, int]:

@@ -438,6 +438,9 @@ class _Declarer:
         receiver = self.signature.expect_argument("self")
         if form in ("function", "internal"):
             return ""
+        if form == "copy":
+            returned = self.signature.returns[0].type
+            return "" if returned.alias and not returned.written else "the result is no view"
         if form != "out" and (receiver is None or not receiver.type.is_tensor):
             return "no tensor is called 'self'"
         if form == "method":

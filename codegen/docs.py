@@ -48,16 +48,19 @@ class Doc:
     gradients: tuple[str, ...]
 
 
-def make_doc(ops: tuple[Op, ...], parameters: list[str], *, method: bool, inplace: bool) -> Doc:
-    """Document the entries of one base together; `parameters` are those of the face, in order."""
+def make_doc(ops: tuple[Op, ...], parameters: list[str], *, remark: str = "", shares: bool = True) -> Doc:
+    """Document the entries of one base together; `parameters` are those of the face, in order.
+
+    `remark` is what the form of the face adds; `shares`: a result may be the view that the entry declares.
+    """
     first = ops[0]
     summary = first.doc if first.doc.endswith(".") else f"{first.doc}."
     return Doc(
-        summary=f"{summary} Written into the tensor itself." if inplace else summary,
+        summary=f"{summary} {remark}".rstrip(),
         details=tuple(op.doc for op in ops[1:]),
         schemas=tuple(op.name for op in ops),
         parameters=tuple(_parameter(ops, name) for name in parameters),
-        returns=tuple(_returns(first)),
+        returns=tuple(_returns(first, shares)),
         raises=tuple(_raises(first)),
         gradients=tuple(dict.fromkeys(line for op in ops for line in _gradients(op))),
     )
@@ -84,11 +87,11 @@ def _type_words(argument: Argument) -> str:
     return f"{words}, optional" if type_.optional or argument.default else words
 
 
-def _returns(op: Op) -> list[DocItem]:
+def _returns(op: Op, shares: bool) -> list[DocItem]:
     if op.signature.returns[0].type.is_tensor_list:
         return [DocItem("", "tuple of Tensor", "")]
     if len(op.signature.returns) == 1:
-        text = f"A view of `{_shared(op)}` where possible." if op.is_view else ""
+        text = f"A view of `{_shared(op)}` where possible." if op.is_view and shares else ""
         return [DocItem("", "Tensor", text)]
     return [DocItem(name, "Tensor", "") for name in op.signature.output_names]
 

@@ -83,7 +83,11 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
     if variant.written:
         composite = variant.forward.kind == "composite"  # made of ops that write
         record = _inplace_record(variant)
-        return None if composite else InplaceView(variant.c_entry, op.base, record, False, "", None, False)
+        return (
+            None
+            if composite
+            else InplaceView(variant.c_entry, op.base, record, False, "", None, False, op.policy.resets_accumulator)
+        )
     if not has_inplace(op, variant):
         return None
     return InplaceView(

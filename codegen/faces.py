@@ -68,6 +68,7 @@ class CallView:
     conversions: tuple[Conversion, ...]
     real: tuple[str, ...]  # tensors that must not be complex
     cases: tuple[Case, ...]
+    copied: bool  # the results are views, and the caller wants copies
     needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
     wrap: str  # "", "tuple", or the named tuple to make
 
@@ -156,6 +157,15 @@ class OperatorView:
 
 
 @dataclass(frozen=True)
+class RefusedInplace:
+    """An in-place method that callers may look for, and that says why it is not there."""
+
+    name: str  # unsqueeze_
+    op: str
+    why: str
+
+
+@dataclass(frozen=True)
 class ResultType:
     """A named tuple for several results."""
 
@@ -175,9 +185,20 @@ class Face:
     result_types: tuple[ResultType, ...]
     functions: tuple[FunctionView, ...]
     methods: tuple[FunctionView, ...]
+    refused: tuple[RefusedInplace, ...]
     properties: tuple[FunctionView, ...]
     operators: tuple[OperatorView, ...]
     aliases: tuple[str, ...]
+
+    @property
+    def function_aliases(self) -> tuple[tuple[str, str], ...]:
+        """Other names of each function: ``swapaxes_copy`` beside ``swapaxes``."""
+        return tuple(_aliases(self, [function.name for function in self.functions]))
+
+    @property
+    def method_aliases(self) -> tuple[tuple[str, str], ...]:
+        """Other names of each method: ``subtract_`` beside ``subtract``."""
+        return tuple(_aliases(self, [m.name for m in self.methods] + [r.name for r in self.refused]))
 
     @property
     def cimports(self) -> tuple[str, ...]:
@@ -192,9 +213,10 @@ class Face:
 def make_face(ops: tuple[Op, ...]) -> Face:
     """The faces of all entries of one base."""
     inplace = tuple(op for op in ops if "inplace" in op.forms)
-    forms = [(form, of) for form, of in ((_Form(False), ops), (_Form(True), inplace)) if of]
-    functions = [f for form, of in forms if not form.inplace for f in _functions(form, of)]
-    methods = [f for form, of in forms for f in _methods(form, of)]
+    copied = tuple(op for op in ops if "copy" in op.forms)
+    forms = [(form, of) for form, of in ((PLAIN, ops), (INPLACE, inplace), (COPY, copied)) if of]
+    functions = [f for form, of in forms if form != INPLACE for f in _functions(form, of)]
+    methods = [f for form, of in forms if form != COPY for f in _methods(form, of)]
     first = ops[0]
     return Face(
         base=first.base,
@@ -204,19 +226,39 @@ def make_face(ops: tuple[Op, ...]) -> Face:
         result_types=tuple(result_type(op) for op in ops if _is_named(op)),
         functions=tuple(functions),
         methods=tuple(methods),
+        refused=() if inplace else tuple(_refused(ops)),
         properties=tuple(_properties(ops)),
         operators=tuple(operator_view(op, method, kind) for op in ops for method, kind in op.operators),
         aliases=tuple(dict.fromkeys(alias for op in ops for alias in op.aliases)),
     )
 
 
+def _aliases(face: Face, names: list[str]) -> Iterator[tuple[str, str]]:
+    for alias in face.aliases:
+        yield from ((alias + name.removeprefix(face.base), name) for name in names)
+
+
+def _refused(ops: tuple[Op, ...]) -> Iterator[RefusedInplace]:
+    """One method for all entries of a base; the first that gives a reason speaks for it."""
+    for op in [op for op in ops if op.policy.out_of_place and _writes_self(op.variants[0])][:1]:
+        yield RefusedInplace(f"{op.base}_", op.base, op.policy.out_of_place.rstrip("."))
+
+
 @dataclass(frozen=True)
 class _Form:
-    inplace: bool
+    """What a face does with the result, besides giving it back."""
+
+    suffix: str  # of its name
+    remark: str = ""  # what its documentation adds
 
     @property
-    def suffix(self) -> str:
-        return "_" if self.inplace else ""
+    def inplace(self) -> bool:
+        return self == INPLACE
+
+
+PLAIN = _Form("")
+INPLACE = _Form("_", "Written into the tensor itself.")
+COPY = _Form("_copy", "Copied into memory of its own.")
 
 
 def has_face(op: Op) -> bool:
@@ -227,7 +269,7 @@ def has_face(op: Op) -> bool:
 # ---- calls
 
 
-def call_name(op: Op, form: _Form = _Form(False)) -> str:
+def call_name(op: Op, form: _Form = PLAIN) -> str:
     overload = f"_{op.overload}" if op.overload else ""
     return f"call_{op.base}{overload}{form.suffix}"
 
@@ -244,6 +286,7 @@ def call_view(op: Op, form: _Form) -> CallView:
         conversions=tuple(_conversions(op, form)),
         real=() if op.supports_complex else tuple(_single_tensors(op, form)),
         cases=cases,
+        copied=form == COPY,
         needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",
         wrap=_wrap(op),
     )
@@ -380,7 +423,8 @@ def target(op: Op, form: _Form, *, method: bool) -> Target:
 
 
 def _functions(form: _Form, ops: tuple[Op, ...]) -> Iterator[FunctionView]:
-    with_function = tuple(op for op in ops if "function" in op.forms)
+    # A copy is a function by nature, whatever the view is.
+    with_function = tuple(op for op in ops if form == COPY or "function" in op.forms)
     if with_function:
         yield _function(form, with_function, method=False)
 
@@ -395,7 +439,7 @@ def _methods(form: _Form, ops: tuple[Op, ...]) -> Iterator[FunctionView]:
 def _properties(ops: tuple[Op, ...]) -> Iterator[FunctionView]:
     for op in ops:
         if "property" in op.forms:
-            yield _function(_Form(False), (op,), method=True)
+            yield _function(PLAIN, (op,), method=True)
 
 
 def _function(form: _Form, ops: tuple[Op, ...], *, method: bool) -> FunctionView:
@@ -419,7 +463,7 @@ def _function(form: _Form, ops: tuple[Op, ...], *, method: bool) -> FunctionView
         binder=binder_name(first, form) if is_overloaded(ops) else "",
         self_position=_self_position(first),
         out=out,
-        doc=make_doc(ops, [] if is_overloaded(ops) else names, method=method, inplace=form.inplace),
+        doc=make_doc(ops, [] if is_overloaded(ops) else names, remark=form.remark, shares=form == PLAIN),
     )
 
 
@@ -506,7 +550,7 @@ def _positional_range(candidate: Candidate) -> tuple[int, int]:
 def operator_view(op: Op, method: str, kind: str) -> OperatorView:
     names = [argument.name for argument in op.signature.arguments]
     rest = tuple(_double_quoted(a.default or "None") for a in op.signature.arguments[2:])
-    form = _Form(kind == "inplace" and not op.signature.returns[0].type.written)
+    form = INPLACE if kind == "inplace" and not op.signature.returns[0].type.written else PLAIN
     if kind == "item":
         return OperatorView(method, kind, Target(call_name(op), ("self", *names[1:])), modulo=False)
     if kind == "unary":

@@ -11,7 +11,7 @@ from .formula import Expr, Formula
 from .schema import Argument, Signature
 
 # "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.
-FORMS = frozenset({"function", "method", "property", "inplace", "out", "internal"})
+FORMS = frozenset({"function", "method", "property", "inplace", "out", "copy", "internal"})
 
 ForwardKind = Literal["ufunc", "pointwise", "array", "composite"]
 TangentRule = Literal["formula", "auto_element_wise", "auto_linear", "auto_linear_in_each", "transposed"]

@@ -59,8 +59,9 @@ def make_package(text: str, file: str, name: str, *, functions: str = "", method
 
 def _method_names(table: Table) -> frozenset[str]:
     view = tensor_view(table)
-    members = (*view.methods, *view.properties)
-    return frozenset({member.name for member in members} | {alias for alias, _ in view.method_aliases})
+    members = {member.name for member in (*view.methods, *view.properties)}
+    refused = {member.name for member in view.refused}
+    return frozenset(members | refused | {alias for alias, _ in view.method_aliases})
 
 
 def public_names(module: str) -> Iterator[str]:

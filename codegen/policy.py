@@ -128,6 +128,13 @@ class PolicyReader:
             hint = "Only an op that changes its argument, Tensor(a!), can make it forget its accumulator."
             position = self.entry.texts["resets_accumulator"].position
             self.error(position, "resets_accumulator, but the op changes no argument", hint)
+        elif resets and self.entry.texts["forward"].text.startswith("composite("):
+            hint = "Say it of the op that does, one that the forward calls."
+            self.error(
+                self.entry.texts["resets_accumulator"].position,
+                "resets_accumulator, but a composite op writes nothing itself",
+                hint,
+            )
         return resets
 
     def out_of_place(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .faces import Binder, Face, FunctionView, OperatorView, Parameter, ResultType
 from .model import Table
 from .schema import Type
-from .tensor_view import all_faces, method_aliases
+from .tensor_view import all_faces
 from .views import FamilyView, Import
 
 _TYPES = {
@@ -53,7 +53,7 @@ def stub_view(family: FamilyView) -> FamilyStub:
         name=family.name,
         result_types=tuple(t for face in family.faces for t in face.result_types),
         functions=tuple(s for face in family.faces for f in face.functions for s in _stubs(face, f, method=False)),
-        aliases=tuple((alias, face.base) for face in family.faces if face.functions for alias in face.aliases),
+        aliases=tuple(pair for face in family.faces for pair in face.function_aliases),
     )
 
 
@@ -64,8 +64,14 @@ def tensor_stub_view(table: Table) -> TensorStub:
         operators=tuple(_operator(operator) for face in faces for operator in face.operators),
         properties=tuple(_plain(face, p, method=True) for face in faces for p in face.properties),
         methods=tuple(s for face in faces for m in face.methods for s in _stubs(face, m, method=True)),
-        aliases=tuple(pair for face in faces for pair in method_aliases(face)),
+        aliases=tuple(pair for face in faces for pair in _method_aliases(face)),
     )
+
+
+def _method_aliases(face: Face) -> Iterator[tuple[str, str]]:
+    """Those of methods that can be called."""
+    callable_ = {method.name for method in face.methods}
+    return ((alias, name) for alias, name in face.method_aliases if name in callable_)
 
 
 def _result_imports(faces: list[Face], table: Table) -> Iterator[Import]:

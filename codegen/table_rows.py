@@ -60,7 +60,7 @@ class OpRowView:
     doc: str
 
 
-_FORMS = ("function", "method", "property", "inplace", "out", "internal")
+_FORMS = ("function", "method", "property", "inplace", "out", "copy", "internal")
 
 
 def op_rows(table: Table) -> tuple[OpRowView, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .faces import Face, FunctionView, OperatorView, make_face
+from .faces import Face, FunctionView, OperatorView, RefusedInplace, make_face
 from .model import Table
 from .views import Import
 
@@ -13,6 +13,7 @@ from .views import Import
 class TensorView:
     imports: tuple[Import, ...]
     methods: tuple[FunctionView, ...]
+    refused: tuple[RefusedInplace, ...]
     method_aliases: tuple[tuple[str, str], ...]  # (multiply, mul)
     properties: tuple[FunctionView, ...]
     operators: tuple[OperatorView, ...]
@@ -42,16 +43,11 @@ def tensor_view(table: Table) -> TensorView:
     return TensorView(
         imports=_imports(table, {face.base: face.cimports for face in faces}),
         methods=tuple(method for face in faces for method in face.methods),
-        method_aliases=tuple(pair for face in faces for pair in method_aliases(face)),
+        refused=tuple(r for face in faces for r in face.refused),
+        method_aliases=tuple(pair for face in faces for pair in face.method_aliases),
         properties=tuple(p for face in faces for p in face.properties),
         operators=tuple(operator for face in faces for operator in face.operators),
     )
-
-
-def method_aliases(face: Face) -> list[tuple[str, str]]:
-    """Other names of each method, ``subtract_`` beside ``subtract``."""
-    suffixes = [method.name.removeprefix(face.base) for method in face.methods]
-    return [(f"{alias}{suffix}", f"{face.base}{suffix}") for alias in face.aliases for suffix in suffixes]
 
 
 def package_view(table: Table) -> PackageView:
@@ -72,7 +68,7 @@ def is_internal(base: str, table: Table) -> bool:
 
 def function_names(face: Face) -> tuple[str, ...]:
     """Names of a base at module level."""
-    return (face.base, *face.aliases) if face.functions else ()
+    return (*(function.name for function in face.functions), *(alias for alias, _ in face.function_aliases))
 
 
 def _imports(table: Table, names: dict[str, tuple[str, ...]]) -> tuple[Import, ...]:

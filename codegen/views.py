@@ -258,6 +258,7 @@ class InplaceView:
     text: str  # the composite, of the `original` value of `self`
     by_copy: ByCopy | None  # when the result of the op is computed first and then copied into `self`
     ends_tangents: bool  # the values written depend on no tangent: those of `self` end
+    resets_accumulator: bool = False  # `self`, where it is a leaf, gets another one
 
 
 @dataclass(frozen=True)

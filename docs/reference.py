@@ -43,7 +43,8 @@ OPS_PAGE_HEAD = f"""{MADE_BY}
 
 One section per family of `derivatives.yaml`. A formula is the gradient of the input it stands beside: x is `self`, y
 `other`, g the gradient of the result r. "Tangent" is forward mode: the formula of the result's tangent, or the rule.
-"Forms" says how an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`.
+"Forms" says how an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`,
+`c` as the copying twin of a view (`name_copy`).
 
 """
 

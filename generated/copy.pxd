@@ -23,6 +23,7 @@ cdef TensorBase op_imag(TensorBase self)
 
 cdef object call_clone(object self)
 cdef object call_detach(object self)
+cdef object call_detach_copy(object self)
 cdef object call_contiguous(object self)
 cdef object call_to(object self, object dtype, object copy)
 cdef object call_to_other(object self, object other, object copy)

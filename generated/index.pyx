@@ -43,7 +43,9 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copies_of,
     copy_into,
+    copy_of,
     device_of,
     dtype_of,
     dtypes_of,
@@ -104,6 +106,7 @@ from gradsmith.runtime.variable cimport (
     requires_grad_2,
     requires_grad_3,
     requires_grad_list,
+    reset_accumulator,
     set_history,
     set_history_list,
     share_version,
@@ -122,7 +125,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1546
+# derivatives.yaml:1561
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -213,7 +216,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1556
+# derivatives.yaml:1571
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -299,7 +302,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1565
+# derivatives.yaml:1580
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -389,7 +392,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1576
+# derivatives.yaml:1591
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -475,7 +478,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1585
+# derivatives.yaml:1600
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -695,7 +698,7 @@ def index_put(input, index, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1597
+# derivatives.yaml:1612
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -763,6 +766,12 @@ cdef object call_select(object self, object dim, object index):
     index = as_int(index, "select", "index", 3)
     return op_select(<TensorBase>self, dim, index)
 
+cdef object call_select_copy(object self, object dim, object index):
+    self = check_tensor(self, "select_copy", "input", 1)
+    dim = as_int(dim, "select_copy", "dim", 2)
+    index = as_int(index, "select_copy", "index", 3)
+    return copy_of(op_select(<TensorBase>self, dim, index))
+
 def select(input, dim, index):
     """View of one slice along a dimension, without that dimension.
 
@@ -794,9 +803,39 @@ def select(input, dim, index):
     """
     return call_select(input, dim, index)
 
+def select_copy(input, dim, index):
+    """View of one slice along a dimension, without that dimension. Copied into memory of its own.
+
+    ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int
+        Dimension to work along; negative ones count from the end.
+    index : int
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
+        result: auto_linear
+    """
+    return call_select_copy(input, dim, index)
+
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1606
+# derivatives.yaml:1622
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
@@ -871,6 +910,13 @@ cdef object call_narrow(object self, object dim, object start, object length):
     length = as_int(length, "narrow", "length", 4)
     return op_narrow(<TensorBase>self, dim, start, length)
 
+cdef object call_narrow_copy(object self, object dim, object start, object length):
+    self = check_tensor(self, "narrow_copy", "input", 1)
+    dim = as_int(dim, "narrow_copy", "dim", 2)
+    start = as_int(start, "narrow_copy", "start", 3)
+    length = as_int(length, "narrow_copy", "length", 4)
+    return copy_of(op_narrow(<TensorBase>self, dim, start, length))
+
 def narrow(input, dim, start, length):
     """View of some consecutive slices along a dimension.
 
@@ -902,3 +948,34 @@ def narrow(input, dim, start, length):
         result: auto_linear
     """
     return call_narrow(input, dim, start, length)
+
+def narrow_copy(input, dim, start, length):
+    """View of some consecutive slices along a dimension. Copied into memory of its own.
+
+    ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int
+        Dimension to work along; negative ones count from the end.
+    start : int
+    length : int
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
+        result: auto_linear
+    """
+    return call_narrow_copy(input, dim, start, length)

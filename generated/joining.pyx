@@ -43,7 +43,9 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copies_of,
     copy_into,
+    copy_of,
     device_of,
     dtype_of,
     dtypes_of,
@@ -104,6 +106,7 @@ from gradsmith.runtime.variable cimport (
     requires_grad_2,
     requires_grad_3,
     requires_grad_list,
+    reset_accumulator,
     set_history,
     set_history_list,
     share_version,
@@ -125,7 +128,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1476
+# derivatives.yaml:1488
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -227,7 +230,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1487
+# derivatives.yaml:1499
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -319,7 +322,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1497
+# derivatives.yaml:1509
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -388,7 +391,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1506
+# derivatives.yaml:1519
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -467,6 +470,18 @@ cdef object call_split_sizes(object self, object split_size, object dim):
     dim = as_int(dim, "split", "dim", 3)
     return tuple(op_split_sizes(<TensorBase>self, split_size, dim))
 
+cdef object call_split_copy(object self, object split_size, object dim):
+    self = check_tensor(self, "split_copy", "input", 1)
+    split_size = as_int(split_size, "split_copy", "split_size", 2)
+    dim = as_int(dim, "split_copy", "dim", 3)
+    return tuple(copies_of(op_split(<TensorBase>self, split_size, dim)))
+
+cdef object call_split_sizes_copy(object self, object split_size, object dim):
+    self = check_tensor(self, "split_copy", "input", 1)
+    split_size = as_int_tuple(split_size, "split_copy", "split_size", 2)
+    dim = as_int(dim, "split_copy", "dim", 3)
+    return tuple(copies_of(op_split_sizes(<TensorBase>self, split_size, dim)))
+
 cdef Overloads SPLIT_OVERLOADS = Overloads("split", (
     Overload("(Tensor input, int split_size, int dim=0)", (
         ("input", "Tensor", REQUIRED, False),
@@ -486,6 +501,26 @@ cdef object bind_split(tuple args, dict kwargs):
     if choice == 0:    # (Tensor input, int split_size, int dim=0)
         return call_split(found[0], found[1], found[2])
     return call_split_sizes(found[0], found[1], found[2])
+
+cdef Overloads SPLIT_COPY_OVERLOADS = Overloads("split_copy", (
+    Overload("(Tensor input, int split_size, int dim=0)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("split_size", "int", REQUIRED, False),
+        ("dim", "int", 0, False),
+    )),
+    Overload("(Tensor input, int[] split_size, int dim=0)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("split_size", "int[]", REQUIRED, False),
+        ("dim", "int", 0, False),
+    )),
+))
+
+cdef object bind_split_copy(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = SPLIT_COPY_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, int split_size, int dim=0)
+        return call_split_copy(found[0], found[1], found[2])
+    return call_split_sizes_copy(found[0], found[1], found[2])
 
 def split(*args, **kwargs):
     """Views of equal length along a dimension; the last one may be shorter.
@@ -514,9 +549,36 @@ def split(*args, **kwargs):
     """
     return bind_split(args, kwargs)
 
+def split_copy(*args, **kwargs):
+    """Views of equal length along a dimension; the last one may be shorter. Copied into memory of its own.
+
+    Views of the given lengths along a dimension.
+
+    ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``
+    ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``
+
+    Returns
+    -------
+    tuple of Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
+        result: auto_linear
+        input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
+    """
+    return bind_split_copy(args, kwargs)
+
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1515
+# derivatives.yaml:1529
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
@@ -562,7 +624,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1524
+# derivatives.yaml:1538
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -628,6 +690,11 @@ cdef object call_unbind(object self, object dim):
     dim = as_int(dim, "unbind", "dim", 2)
     return tuple(op_unbind(<TensorBase>self, dim))
 
+cdef object call_unbind_copy(object self, object dim):
+    self = check_tensor(self, "unbind_copy", "input", 1)
+    dim = as_int(dim, "unbind_copy", "dim", 2)
+    return tuple(copies_of(op_unbind(<TensorBase>self, dim)))
+
 def unbind(input, dim=0, *, axis=None):
     """The slices along a dimension, as views.
 
@@ -661,9 +728,42 @@ def unbind(input, dim=0, *, axis=None):
         dim = axis
     return call_unbind(input, dim)
 
+def unbind_copy(input, dim=0, *, axis=None):
+    """The slices along a dimension, as views. Copied into memory of its own.
+
+    ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int, default 0
+        Dimension to work along; negative ones count from the end.
+    axis : int, optional
+        Another name of `dim`.
+
+    Returns
+    -------
+    tuple of Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
+        result: auto_linear
+    """
+    if axis is not None:
+        dim = axis
+    return call_unbind_copy(input, dim)
+
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1533
+# derivatives.yaml:1548
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

@@ -43,7 +43,9 @@ from gradsmith.runtime.arguments cimport (
     check_real,
     check_tensor,
     check_tensor_or_none,
+    copies_of,
     copy_into,
+    copy_of,
     device_of,
     dtype_of,
     dtypes_of,
@@ -104,6 +106,7 @@ from gradsmith.runtime.variable cimport (
     requires_grad_2,
     requires_grad_3,
     requires_grad_list,
+    reset_accumulator,
     set_history,
     set_history_list,
     share_version,
@@ -124,7 +127,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1297
+# derivatives.yaml:1298
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -210,7 +213,7 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1308
+# derivatives.yaml:1309
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -265,9 +268,42 @@ cdef object call_view(object self, object size):
     size = as_int_tuple(size, "view", "size", 2)
     return op_view(<TensorBase>self, size)
 
+cdef object call_view_copy(object self, object size):
+    self = check_tensor(self, "view_copy", "input", 1)
+    size = as_int_tuple(size, "view_copy", "size", 2)
+    return copy_of(op_view(<TensorBase>self, size))
+
+def view_copy(input, size):
+    """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
+
+    ``view(Tensor(a) self, int[] size) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    size : int or sequence of int
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad.reshape(self.shape)
+        result: auto_linear
+    """
+    return call_view_copy(input, size)
+
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1320
+# derivatives.yaml:1321
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -285,7 +321,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1330
+# derivatives.yaml:1331
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -303,7 +339,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1339
+# derivatives.yaml:1340
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -347,7 +383,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1349
+# derivatives.yaml:1350
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -409,6 +445,12 @@ cdef object call_transpose(object self, object dim0, object dim1):
     dim1 = as_int(dim1, "transpose", "dim1", 3)
     return op_transpose(<TensorBase>self, dim0, dim1)
 
+cdef object call_transpose_copy(object self, object dim0, object dim1):
+    self = check_tensor(self, "transpose_copy", "input", 1)
+    dim0 = as_int(dim0, "transpose_copy", "dim0", 2)
+    dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
+    return copy_of(op_transpose(<TensorBase>self, dim0, dim1))
+
 def transpose(input, dim0, dim1):
     """View with two dimensions exchanged.
 
@@ -439,13 +481,46 @@ def transpose(input, dim0, dim1):
     """
     return call_transpose(input, dim0, dim1)
 
+def transpose_copy(input, dim0, dim1):
+    """View with two dimensions exchanged. Copied into memory of its own.
+
+    ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim0 : int
+    dim1 : int
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad.transpose(dim0, dim1)
+        result: auto_linear
+    """
+    return call_transpose_copy(input, dim0, dim1)
+
 swapaxes = transpose
+
+swapaxes_copy = transpose_copy
 
 swapdims = transpose
 
+swapdims_copy = transpose_copy
+
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1359
+# derivatives.yaml:1362
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -500,6 +575,11 @@ cdef object call_permute(object self, object dims):
     dims = as_int_tuple(dims, "permute", "dims", 2)
     return op_permute(<TensorBase>self, dims)
 
+cdef object call_permute_copy(object self, object dims):
+    self = check_tensor(self, "permute_copy", "input", 1)
+    dims = as_int_tuple(dims, "permute_copy", "dims", 2)
+    return copy_of(op_permute(<TensorBase>self, dims))
+
 def permute(input, dims):
     """View with the dimensions in another order.
 
@@ -529,11 +609,41 @@ def permute(input, dims):
     """
     return call_permute(input, dims)
 
+def permute_copy(input, dims):
+    """View with the dimensions in another order. Copied into memory of its own.
+
+    ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    dims : int or sequence of int
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad.permute(inverse_permutation(dims))
+        result: auto_linear
+    """
+    return call_permute_copy(input, dims)
+
 permute_dims = permute
+
+permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1370
+# derivatives.yaml:1374
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -580,6 +690,10 @@ cdef object call_t(object self):
     self = check_tensor(self, "t", "input", 1)
     return op_t(<TensorBase>self)
 
+cdef object call_t_copy(object self):
+    self = check_tensor(self, "t_copy", "input", 1)
+    return copy_of(op_t(<TensorBase>self))
+
 def t(input):
     """Transpose of a matrix; a vector stays as it is.
 
@@ -608,9 +722,36 @@ def t(input):
     """
     return call_t(input)
 
+def t_copy(input):
+    """Transpose of a matrix; a vector stays as it is. Copied into memory of its own.
+
+    ``t(Tensor(a) self) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad.t()
+        result: auto_linear
+    """
+    return call_t_copy(input)
+
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1379
+# derivatives.yaml:1385
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -659,7 +800,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1389
+# derivatives.yaml:1395
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -708,7 +849,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1399
+# derivatives.yaml:1405
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -760,7 +901,7 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1407
+# derivatives.yaml:1415
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -819,6 +960,15 @@ cdef object call_squeeze_dim(object self, object dim):
     dim = as_int_tuple(dim, "squeeze", "dim", 2)
     return op_squeeze_dim(<TensorBase>self, dim)
 
+cdef object call_squeeze_copy(object self):
+    self = check_tensor(self, "squeeze_copy", "input", 1)
+    return copy_of(op_squeeze(<TensorBase>self))
+
+cdef object call_squeeze_dim_copy(object self, object dim):
+    self = check_tensor(self, "squeeze_copy", "input", 1)
+    dim = as_int_tuple(dim, "squeeze_copy", "dim", 2)
+    return copy_of(op_squeeze_dim(<TensorBase>self, dim))
+
 def squeeze(input, dim=None, *, axis=None):
     """View without the dimensions of size one.
 
@@ -858,9 +1008,47 @@ def squeeze(input, dim=None, *, axis=None):
         return call_squeeze_dim(input, dim)
     return call_squeeze(input)
 
+def squeeze_copy(input, dim=None, *, axis=None):
+    """View without the dimensions of size one. Copied into memory of its own.
+
+    View without those of the given dimensions that have size one.
+
+    ``squeeze(Tensor(a) self) -> Tensor(a)``
+    ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int or sequence of int
+        Dimension to work along; negative ones count from the end.
+    axis : int or sequence of int, optional
+        Another name of `dim`.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad.reshape(self.shape)
+        result: auto_linear
+    """
+    if axis is not None:
+        dim = axis
+    if dim is not None:
+        return call_squeeze_dim_copy(input, dim)
+    return call_squeeze_copy(input)
+
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1416
+# derivatives.yaml:1425
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -915,6 +1103,11 @@ cdef object call_unsqueeze(object self, object dim):
     dim = as_int(dim, "unsqueeze", "dim", 2)
     return op_unsqueeze(<TensorBase>self, dim)
 
+cdef object call_unsqueeze_copy(object self, object dim):
+    self = check_tensor(self, "unsqueeze_copy", "input", 1)
+    dim = as_int(dim, "unsqueeze_copy", "dim", 2)
+    return copy_of(op_unsqueeze(<TensorBase>self, dim))
+
 def unsqueeze(input, dim=None, *, axis=None):
     """View with a dimension of size one more.
 
@@ -949,9 +1142,42 @@ def unsqueeze(input, dim=None, *, axis=None):
         dim = axis
     return call_unsqueeze(input, dim)
 
+def unsqueeze_copy(input, dim=None, *, axis=None):
+    """View with a dimension of size one more. Copied into memory of its own.
+
+    ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int
+        Dimension to work along; negative ones count from the end.
+    axis : int, optional
+        Another name of `dim`.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad.reshape(self.shape)
+        result: auto_linear
+    """
+    if axis is not None:
+        dim = axis
+    return call_unsqueeze_copy(input, dim)
+
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1425
+# derivatives.yaml:1436
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -999,9 +1225,42 @@ cdef object call_expand(object self, object size):
     size = as_int_tuple(size, "expand", "size", 2)
     return op_expand(<TensorBase>self, size)
 
+cdef object call_expand_copy(object self, object size):
+    self = check_tensor(self, "expand_copy", "input", 1)
+    size = as_int_tuple(size, "expand_copy", "size", 2)
+    return copy_of(op_expand(<TensorBase>self, size))
+
+def expand_copy(input, size):
+    """View in which dimensions of size one are repeated. Copied into memory of its own.
+
+    ``expand(Tensor(a) self, int[] size) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    size : int or sequence of int
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad
+        result: auto_linear
+    """
+    return call_expand_copy(input, size)
+
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1436
+# derivatives.yaml:1447
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1041,7 +1300,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1443
+# derivatives.yaml:1454
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1059,7 +1318,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1452
+# derivatives.yaml:1463
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1076,6 +1335,13 @@ cdef object call_as_strided(object self, object size, object stride, object stor
     stride = as_int_tuple(stride, "as_strided", "stride", 3)
     storage_offset = as_int_or_none(storage_offset, "as_strided", "storage_offset", 4)
     return op_as_strided(<TensorBase>self, size, stride, storage_offset)
+
+cdef object call_as_strided_copy(object self, object size, object stride, object storage_offset):
+    self = check_tensor(self, "as_strided_copy", "input", 1)
+    size = as_int_tuple(size, "as_strided_copy", "size", 2)
+    stride = as_int_tuple(stride, "as_strided_copy", "stride", 3)
+    storage_offset = as_int_or_none(storage_offset, "as_strided_copy", "storage_offset", 4)
+    return copy_of(op_as_strided(<TensorBase>self, size, stride, storage_offset))
 
 def as_strided(input, size, stride, storage_offset=None):
     """View with any sizes and strides (in elements) over the tensor's memory.
@@ -1101,9 +1367,32 @@ def as_strided(input, size, stride, storage_offset=None):
     """
     return call_as_strided(input, size, stride, storage_offset)
 
+def as_strided_copy(input, size, stride, storage_offset=None):
+    """View with any sizes and strides (in elements) over the tensor's memory. Copied into memory of its own.
+
+    ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    size : int or sequence of int
+    stride : int or sequence of int
+    storage_offset : int, optional
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    """
+    return call_as_strided_copy(input, size, stride, storage_offset)
+
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1461
+# derivatives.yaml:1473
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""

@@ -59,6 +59,7 @@ cdef list as_tensor_list(object value, str op, str argument, int position)
 cdef list as_tensor_list_or_none(object value, str op, str argument, int position)
 cdef list as_optional_tensor_list(object value, str op, str argument, int position)      # items may be None
 cdef list as_optional_tensor_list_or_none(object value, str op, str argument, int position)
+cdef int refuse_inplace(str op, str why) except -1               # the method `op_` that there is not
 cdef int refuse_numbers(str op, str argument) except -1         # an op of numbers alone is Python's business
 cdef int check_real(object value, str op) except -1             # for ops that have no meaning on complex numbers
 cdef int check_not_recorded(str op, TensorBase self) except -1  # in-place form of an op that has no gradient
@@ -118,6 +119,8 @@ cdef list dtypes_of(list tensors)
 cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history
 
 # ---- results
+cdef TensorBase copy_of(TensorBase view)
+cdef list copies_of(list views)
 cdef TensorBase copy_into(str op, TensorBase self, TensorBase value)        # as `copy_`, if the dtype may go into `self`
 cdef int write_values(str op, TensorBase self, object values) except -1     # broadcast and cast into `self`
 cdef object write_result(str op, object out, object result)

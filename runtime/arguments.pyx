@@ -120,6 +120,12 @@ cdef int check_no_gradient_list(list tensors, str op, str argument) except -1:
     return 0
 
 
+cdef int refuse_inplace(str op, str why) except -1:
+    raise NotImplementedError(
+        f"{op}_(): {op} cannot be done in place: {why}. Use {op}(), which gives its result as another tensor."
+    )
+
+
 cdef int refuse_numbers(str op, str argument) except -1:
     raise TypeError(f"{op}(): argument '{argument}' (position 1) must be Tensor when the others are numbers")
 
@@ -376,6 +382,14 @@ cdef TensorBase as_floating(TensorBase t):
 
 
 # ---- results
+
+cdef TensorBase copy_of(TensorBase view):
+    return upcalls.clone(view)
+
+
+cdef list copies_of(list views):
+    return [copy_of(view) for view in views]
+
 
 cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
     check_result_dtype(op, dtype_of(value), dtype_of(self))

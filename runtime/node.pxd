@@ -142,7 +142,7 @@ cdef class NodeMeta:
 # The autograd side of tensors, a layer above, says here how a leaf's accumulator is made (a new reference) and how a
 # leaf, borrowed, forgets one that dies.
 ctypedef PyObject *(*accumulator_maker)(TensorBase) except NULL
-ctypedef void (*accumulator_forgetter)(PyObject *) noexcept
+ctypedef void (*accumulator_forgetter)(PyObject *leaf, PyObject *accumulator) noexcept
 cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgetter forgetter) noexcept
 
 # Anomaly mode, a layer above too, is told of every new node while it is on: otherwise the recorder is NULL.

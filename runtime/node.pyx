@@ -379,7 +379,7 @@ cdef void dealloc_node(PyObject *self) noexcept:
     GS_CHECK((<Node>self).buffer == NULL, "a node dies with a gradient waiting")
     PyObject_GC_UnTrack(self)
     if (<Node>self).flags & NODE_LEAF:
-        forget_accumulator((<Node>self).saved[0].value)
+        forget_accumulator((<Node>self).saved[0].value, self)
     clear_saved(self, SAVED_EMPTY)
     clear_values(self)
     clear_outputs(self)

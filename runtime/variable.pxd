@@ -34,6 +34,7 @@ cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1 
 cdef int set_history(TensorBase result, Node node) except -1
 cdef int set_history_list(object results, Node node) except -1              # skips None and dtypes without gradient
 cdef PyObject *grad_accumulator(TensorBase leaf) except NULL                # new reference
+cdef int reset_accumulator(TensorBase leaf) except -1
 cdef PyObject *current_grad_fn(TensorBase t) except? NULL                   # borrowed; renewed for a view whose base changed
 cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1   # takes a new reference; settles what was saved
 

@@ -156,9 +156,21 @@ cdef PyObject *grad_accumulator(TensorBase leaf) except NULL:
     return <PyObject *>accumulator
 
 
-cdef void forget_accumulator(PyObject *leaf) noexcept:
-    if leaf != NULL and (<TensorBase>leaf).meta is not None:
-        (<TensorMeta>(<TensorBase>leaf).meta).accumulator = NULL
+cdef void forget_accumulator(PyObject *leaf, PyObject *accumulator) noexcept:
+    """The accumulator dies. The leaf may have been given another one since, see `reset_accumulator`."""
+    cdef PyObject *meta
+    if leaf == NULL or (<TensorBase>leaf).meta is None:
+        return
+    meta = <PyObject *>(<TensorBase>leaf).meta
+    if (<TensorMeta>meta).accumulator == accumulator:
+        (<TensorMeta>meta).accumulator = NULL
+
+
+cdef int reset_accumulator(TensorBase leaf) except -1:
+    """The next graph makes an accumulator of its own, for what the leaf is by then; earlier graphs keep theirs."""
+    if leaf.meta is not None:
+        (<TensorMeta>leaf.meta).accumulator = NULL
+    return 0
 
 
 set_accumulator_functions(grad_accumulator, forget_accumulator)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # What a line of the report names, in this order.
 PROPERTIES = (
-    "value", "reverse", "forward", "double", "complex", "in-place", "out", "undefined", "shapes", "layouts", "float32",
-    "constants", "points", "saved",
+    "value", "reverse", "forward", "double", "complex", "in-place", "out", "copy", "undefined", "shapes", "layouts",
+    "float32", "constants", "points", "saved",
 )  # fmt: skip
 
 

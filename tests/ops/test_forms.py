@@ -71,6 +71,7 @@ def test_what_is_exported(row):
     for name in names:
         assert (name in gs.__all__) == ("function" in row.forms and "internal" not in row.forms)
         assert hasattr(gs.Tensor, name) == bool({"method", "property"} & set(row.forms))
+        assert (name + "_copy" in gs.__all__) == ("copy" in row.forms)
         assert hasattr(gs.Tensor, name + "_") or "inplace" not in row.forms
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.autograd.graph import get_gradient_edge
 
 HERE = Path(__file__).resolve().parent
 
@@ -168,3 +169,34 @@ def test_strides_are_kept_as_numbers(ops):
     assert gradient(result, base, retain_graph=True) == [[0, 12, 0, 12, 0, 12, 0, 0]]
     assert result.grad_fn._saved_self_stride == (2,)
     assert not hasattr(result.grad_fn, "_saved_self")
+
+
+# ---- accumulators
+
+
+def test_an_accumulator_is_made_anew(ops, x):
+    """Graphs from before the write keep theirs, and both give to the same leaf."""
+    before = get_gradient_edge(x).node
+    earlier = x * 2
+    with gs.no_grad():
+        ops.refill_(x, 4)
+    after = get_gradient_edge(x).node
+    assert after is not before and after.variable is before.variable is x
+    (earlier.sum() + (x * 3).sum()).backward()
+    assert x.tolist() == [4, 4, 4] and x.grad.tolist() == [5, 5, 5]
+
+
+def test_the_end_of_an_earlier_accumulator_leaves_the_new_one(ops, x):
+    before = get_gradient_edge(x).node
+    with gs.no_grad():
+        ops.refill_(x, 4)
+    after = get_gradient_edge(x).node
+    del before
+    assert get_gradient_edge(x).node is after
+
+
+def test_an_accumulator_stays_otherwise(x):
+    before = get_gradient_edge(x).node
+    with gs.no_grad():
+        x.zero_()
+    assert get_gradient_edge(x).node is before

@@ -43,6 +43,21 @@ def test_in_place(small, run_python):
     assert "leaf" in found[3]
 
 
+def test_a_missing_in_place_form_says_why(small, run_python):
+    lines = "  variants: [function, method]\n  out_of_place: 'the wave before it is needed: no, really'\n"
+    small.write_text(SMALL.replace("  variants: [function, method, inplace]\n", lines), encoding="utf-8")
+    code = (
+        "for name in ('ripple_', 'ripples_'):\n"
+        "    try:\n        getattr(x, name)()\n"
+        "    except NotImplementedError as error:\n        print(error)\n"
+    )
+    message = (
+        "ripple_(): ripple cannot be done in place: the wave before it is needed: no, really. "
+        "Use ripple(), which gives its result as another tensor."
+    )
+    assert outputs(run_python, code, small) == [message, message]
+
+
 def test_without_asking_there_are_none(small, run_python):
     done = run_python("-c", f"import gradsmith as gs; gs.load({str(small)!r}); print(hasattr(gs.Tensor, 'ripple'))")
     assert done.stdout == "False\n"

@@ -28,6 +28,8 @@ def test_every_gradient_was_tried(proofs):
             assert "in-place" in proof.tried, key_of(row)
         if "out" in row.forms:
             assert "out" in proof.tried, key_of(row)
+        if "copy" in row.forms:
+            assert "copy" in proof.tried, key_of(row)
         if row.points:
             assert "points" in proof.tried, key_of(row)
 

@@ -1,4 +1,4 @@
-"""The in-place and the out= form: the numbers and the derivatives of the plain one."""
+"""The in-place, the out= and the copying form: the numbers and the derivatives of the plain one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from .. import numeric
-from ..calls import call_function, call_method
+from ..calls import call_function, call_method, outputs_of
 from ..samples import array_of, as_tensors, at, leaves_among, places_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def check(subject: Subject, proof: Proof) -> None:
                 check_written_gradients(setting, proof)
         if "out" in forms:
             check_out(setting, proof)
+        if "copy" in forms:
+            check_copy(setting, proof)
 
 
 # ---- in place
@@ -141,3 +143,16 @@ def check_out_is_refused(setting: Setting, out: Any, proof: Proof) -> None:
     else:
         problem = "was taken although an input requires grad"
     proof.expect("out", "out= beside an input that requires grad", setting.label, problem)
+
+
+# ---- copies of views
+
+
+def check_copy(setting: Setting, proof: Proof) -> None:
+    subject = setting.subject
+    tensors = as_tensors(setting.values)
+    copies = outputs_of(call_function(subject.row, tensors, name=f"{subject.row.base}_copy", module=subject.module))
+    for copy, expected in zip(copies, setting.results()):
+        shares = np.shares_memory(array_of(copy), array_of(tensors["self"]))
+        proof.expect("copy", "the memory of a copy", setting.label, "is the input's" if shares else "")
+        proof.compare("copy", "value of a copy", setting.label, array_of(copy), expected, 0)

@@ -1,0 +1,104 @@
+"""``permute_copy`` and the like: the values and derivatives of the view, in memory of their own."""
+
+import numpy as np
+import pytest
+from table import CASES
+
+import gradsmith as gs
+from gradsmith.autograd import forward_ad, grad
+from gradsmith.verify.calls import call, call_function, outputs_of
+from gradsmith.verify.samples import as_tensors
+
+COPIED = [case for case in CASES if "copy" in case.row.forms]
+DIFFERENTIABLE = [case for case in COPIED if not case.row.stops_gradient]
+
+
+def ids(cases):
+    return [case.id for case in cases]
+
+
+def copies_of(case, tensors, name=None):
+    return call_function(case.row, tensors, name=f"{name or case.row.base}_copy")
+
+
+def test_pytorch_has_these_too():
+    """The views of PyTorch that are views here, by `torch.<name>_copy`; `split_with_sizes_copy` is our `split_copy`."""
+    assert {case.row.base for case in COPIED} == {
+        "as_strided", "detach", "expand", "narrow", "permute", "select", "split", "squeeze", "t", "transpose", "unbind",
+        "unsqueeze", "view",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COPIED, ids=ids(COPIED))
+def test_the_same_values_in_other_memory(case):
+    tensors = as_tensors(case.values())
+    copies, views = copies_of(case, tensors), call(case.row, tensors)
+    assert type(copies) is type(views)
+    for copy, view in zip(outputs_of(copies), outputs_of(views), strict=True):
+        assert np.shares_memory(view.numpy(), tensors["self"].numpy())
+        assert not np.shares_memory(copy.numpy(), tensors["self"].numpy())
+        assert copy.numpy().flags.writeable and not copy._is_view()
+        assert copy.dtype == view.dtype
+        np.testing.assert_array_equal(copy.numpy(), view.numpy())
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=ids(DIFFERENTIABLE))
+def test_the_same_gradient(case):
+    def gradient(function):
+        tensors = as_tensors(case.values())
+        x = tensors["self"].requires_grad_()
+        results = outputs_of(function({**tensors, "self": x}))
+        return grad(sum((part * part).sum() for part in results), x)[0].numpy()
+
+    expected = gradient(lambda tensors: call(case.row, tensors))
+    np.testing.assert_array_equal(gradient(lambda tensors: copies_of(case, tensors)), expected)
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=ids(DIFFERENTIABLE))
+def test_the_same_tangent(case):
+    def tangents(function):
+        tensors = as_tensors(case.values())
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(tensors["self"], tensors["self"].clone() * 3)
+            return [
+                forward_ad.unpack_dual(part).tangent.numpy() for part in outputs_of(function({**tensors, "self": dual}))
+            ]
+
+    expected = tangents(lambda tensors: call(case.row, tensors))
+    for found, wanted in zip(tangents(lambda tensors: copies_of(case, tensors)), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_writing_a_copy_leaves_the_input():
+    x = gs.zeros(2, 3)
+    gs.transpose_copy(x, 0, 1).fill_(1)
+    for part in gs.split_copy(x, 1):
+        part.fill_(1)
+    assert x.sum().item() == 0 and x._version == 0
+
+
+def test_a_copy_has_every_spelling():
+    x = gs.tensor([[1.0, 2.0]])
+    assert gs.swapaxes_copy(x, 0, 1).tolist() == [[1], [2]]
+    assert gs.split_copy(x, (1, 1), dim=1)[1].tolist() == [[2]]
+    assert gs.squeeze_copy(x).tolist() == gs.squeeze_copy(x, axis=0).tolist() == [1, 2]
+    assert not hasattr(x, "transpose_copy")
+
+
+def test_the_copy_of_a_detached_tensor_has_no_history():
+    x = gs.ones(2, requires_grad=True)
+    assert not gs.detach_copy(x).requires_grad
+
+
+def test_errors_name_the_copy():
+    with pytest.raises(TypeError, match="transpose_copy"):
+        gs.transpose_copy(gs.ones(2, 2), 0, "x")
+
+
+@pytest.mark.parametrize("name", ["t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_"])
+def test_views_do_not_change_the_tensor_itself(name):
+    """PyTorch's in-place forms of these change the shape of a tensor that exists; here none does."""
+    with pytest.raises(
+        NotImplementedError, match=r"cannot be done in place: no op changes the shape of a tensor\. Use"
+    ):
+        getattr(gs.ones(2, 2), name)()
