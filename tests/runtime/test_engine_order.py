@@ -1,5 +1,7 @@
 """In which order a backward runs, what it runs when only some inputs are asked for, and what may be asked of it."""
 
+import _thread
+import signal
 import sys
 import threading
 
@@ -326,9 +328,15 @@ def test_without_threads_the_stack_is_the_limit():
     assert nested(50) == 50
 
 
-def test_interrupt_stops_a_long_backward():
-    import _thread
+@pytest.fixture
+def interrupts():
+    """A process in the background may have been started with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
+
+def test_interrupt_stops_a_long_backward(interrupts):
     x = leaf(1.0)
     y = x
     for _ in range(100_000):
