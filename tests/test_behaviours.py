@@ -1,8 +1,9 @@
 """Pages that say which test shows a behaviour: every test named is there, every number has its row.
 
-A heading names the numbers of its section, as in ``## Engine (R20-R40)``: each has one row ``| R20 | what | tests |`` in
-that section. A test is named in backticks as ``tests/folder/test_file.py::test_name``, with ``Class::`` before the name of
-a method, and ``[case]`` after it where a case of a parametrised test is meant. Where no test makes sense, the row says why.
+A heading names the numbers of its section, as in ``## Engine (R20-R40)``: each has one row
+``| R20 | what | tests |`` there. A test is named in backticks as ``tests/folder/test_file.py::test_name``, with
+``Class::`` before the name of a method, and ``[case]`` after it where a case of a parametrised test is meant. Where no
+test makes sense, the row says why.
 """
 
 import ast
@@ -87,20 +88,17 @@ def why_not_a_test(mention):
 def contents(file):
     """Names of the tests in a file; and all names and texts in it, among which are the cases of parametrised tests."""
     module = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    tests = set(tests_in(module.body))
+    tests = set(names_of_tests(module.body))
     for scope in module.body:
         if isinstance(scope, ast.ClassDef) and scope.name.startswith("Test"):
-            tests |= {f"{scope.name}::{name}" for name in tests_in(scope.body)}
+            tests |= {f"{scope.name}::{name}" for name in names_of_tests(scope.body)}
     words = {node.name for node in ast.walk(module) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     words |= {node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return tests, words
 
 
-def tests_in(body):
+def names_of_tests(body):
     return [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
-
-
-test_names.__test__ = False
 
 
 # ---- the pages
