@@ -594,9 +594,13 @@ def expected_gradient(edge):
         There is no such edge.
     """
     cdef InputMetadata *metadata
-    node, number = edge[0], edge[1]
+    if not isinstance(edge, tuple) or len(edge) < 2:
+        raise TypeError(f"a gradient edge is a tuple of a Node and a number, got {edge!r}")
+    node, number = edge[:2]
     if not isinstance(node, Node):
         raise TypeError(f"the node of a gradient edge must be a Node, got {type(node).__name__}")
+    if not hasattr(number, "__index__"):
+        raise TypeError(f"the number of a gradient edge must be an int, got {type(number).__name__}")
     if not 0 <= number < (<Node>node).n_outputs:
         raise IndexError(f"{node.name()} has {(<Node>node).n_outputs} incoming gradients, and none with number {number}")
     metadata = metadata_of(<PyObject *>node, number)

@@ -203,7 +203,7 @@ def _stacked(column: Sequence[Any]) -> Any:
 
 def _as_list(tensors: Any, name: str) -> list[Any]:
     if isinstance(tensors, (TensorBase, GradientEdge)):
-        return [tensors]
+        tensors = [tensors]
     if not hasattr(tensors, "__iter__"):
         raise TypeError(f"{name} must be a Tensor or a sequence of Tensors, got {type(tensors).__name__}")
     found = list(tensors)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.runtime import engine
 from gradsmith.runtime.gradient_edge import GradientEdge
 
 
@@ -50,10 +51,39 @@ def test_gradient_edges_as_inputs_and_outputs():
         gs.autograd.grad(edge_z, a, vector(1.0))
     with pytest.raises(RuntimeError, match="materialize_grads cannot be used"):
         gs.autograd.grad(z, GradientEdge(leaf(1.0).exp().grad_fn, 0), ones, materialize_grads=True, retain_graph=True)
-    with pytest.raises(IndexError, match="none with number 1"):
-        gs.autograd.grad(GradientEdge(z.grad_fn, 1), a)
-    with pytest.raises(TypeError, match="must be a Node"):
-        gs.autograd.grad(GradientEdge("z", 0), a)
+
+
+WRONG_EDGES = {
+    "a number too large": (
+        lambda node: GradientEdge(node, 1),
+        IndexError,
+        "1 incoming gradients, and none with number 1",
+    ),
+    "a negative number": (lambda node: GradientEdge(node, -1), IndexError, "none with number -1"),
+    "a number that is none": (lambda node: GradientEdge(node, 0.0), TypeError, "must be an int, got float"),
+    "no node": (lambda node: GradientEdge("node", 0), TypeError, "must be a Node, got str"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_EDGES)
+def test_gradient_edges_that_are_none(wrong):
+    """Alone or among others, as output or as input."""
+    make, error, message = WRONG_EDGES[wrong]
+    a = leaf(1.0)
+    y = (a * 2).sum()
+    edge = make(y.grad_fn)
+    for outputs, inputs in [(edge, a), ([y, edge], a), (y, edge), (y, [a, edge]), (y, {"edge": edge})]:
+        with pytest.raises(error, match=message):
+            gs.autograd.grad(outputs, inputs, retain_graph=True)
+    with pytest.raises(error, match=message):
+        y.backward(inputs=edge)
+    assert gs.autograd.grad(y, a)[0].tolist() == [2.0]
+
+
+@pytest.mark.parametrize("junk", [(), (None,), 3, "ab", []])
+def test_the_engine_is_asked_about_no_edge(junk):
+    with pytest.raises(TypeError, match="a gradient edge is a tuple of a Node and a number|must be a Node"):
+        engine.expected_gradient(junk)
 
 
 def test_batched_gradients():
