@@ -157,7 +157,10 @@ cdef object value_of(Node node, int slot)
 
 cdef void release_reference(PyObject *node) noexcept       # drop an owned reference, never recursing into long chains
 cdef void drop_saved(SavedVariable *slot) noexcept
-cdef InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept
+cdef inline InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:
+    if (<Node>node).outputs != NULL:
+        return &(<Node>node).outputs[output_nr].metadata
+    return &(<Node>node).metadata
 cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1
 cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
     if metadata.ndim <= INLINE_DIMS:

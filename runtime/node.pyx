@@ -471,12 +471,6 @@ cdef object value_of(Node node, int slot):
 
 # ---- what incoming gradients must look like
 
-cdef InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:
-    if (<Node>node).outputs != NULL:
-        return &(<Node>node).outputs[output_nr].metadata
-    return &(<Node>node).metadata
-
-
 cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
     cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
     metadata.type_number = cnp.PyArray_TYPE(<cnp.ndarray>array)
