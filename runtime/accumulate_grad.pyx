@@ -20,6 +20,8 @@ from gradsmith.runtime.tensor cimport (
     wrap,
 )
 
+import warnings
+
 import numpy as np
 
 from gradsmith.runtime import upcalls
@@ -42,6 +44,9 @@ cdef extern from *:
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+cdef bint layout_warned = False
 
 
 cdef class AccumulateGrad(Node):
@@ -107,10 +112,14 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:
         return 0
+    cdef bint is_first = meta.grad is None
     if ops_wanted() and (grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad)):
-        meta.grad = upcalls.clone(value) if meta.grad is None else upcalls.add(meta.grad, value)
-        return 0
-    return add_to_grad(leaf, meta, value, may_steal(leaf, value))
+        meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
+    else:
+        add_to_grad(leaf, meta, value, may_steal(leaf, value))
+    if not is_first and gs_enforce_layout and not layout_warned:
+        check_layout(leaf, <TensorBase>meta.grad)
+    return 0
 
 
 cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is_ours) except -1:
@@ -139,37 +148,67 @@ cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is
     return 0
 
 
-cdef bint may_steal(TensorBase leaf, TensorBase value) noexcept:
+cdef bint may_steal(TensorBase leaf, TensorBase value) except -1:
     # Two references: `value` here and the argument slot of the caller are one and the same.
     return (
         Py_REFCNT(<PyObject *>value) == 1
         and not value.flags & REQUIRES_GRAD
         and value.base == NULL
         and is_exclusive(value.array)
-        and (same_strides(leaf, value) or not gs_enforce_layout)
+        and (not gs_enforce_layout or is_laid_out_like(leaf, value))
     )
 
 
-cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
-    cdef int i
-    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>a.array)):
-        if cnp.PyArray_STRIDE(<cnp.ndarray>a.array, i) != cnp.PyArray_STRIDE(<cnp.ndarray>b.array, i):
-            return False
-    return True
-
-
 cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
-    """Copy with the strides of the leaf where these leave no gap and overlap nowhere, otherwise row by row."""
     if is_meta(value.array):
         return wrap(<object>value.array)
-    cdef object order = "K" if is_dense(<object>leaf.array) else "C"
-    cdef object copy = np.empty_like(<object>leaf.array, dtype=value.dtype, order=order)
+    copy = empty_like(leaf, value.dtype)
     copy[...] = <object>value.array
     return wrap(copy)
 
 
+cdef TensorBase recorded_sum(TensorBase leaf, TensorBase found, TensorBase value):
+    """A new `.grad` with a history. A sum has the layout that both its operands have."""
+    cdef bint is_laid_out = is_meta(value.array) or is_laid_out_like(leaf, value)
+    if not is_laid_out:
+        value = upcalls.copy_(wrap(empty_like(leaf, value.dtype)), value)
+    if found is not None:
+        return upcalls.add(found, value)
+    return upcalls.clone(value) if is_laid_out else value
+
+
+# ---- the layout of gradients
+#
+# That of the leaf where its elements leave no gap and overlap nowhere, otherwise row by row.
+
+cdef object empty_like(TensorBase leaf, object dtype):
+    return np.empty_like(<object>leaf.array, dtype=dtype, order="K" if is_dense(<object>leaf.array) else "C")
+
+
+cdef bint is_laid_out_like(TensorBase leaf, TensorBase value) except -1:
+    cdef bint by_rows = cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array)
+    if by_rows and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>leaf.array):
+        return True
+    return same_strides(leaf, value) if is_dense(<object>leaf.array) else by_rows
+
+
+cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
+    """Counted in elements; a dimension of size one has none to speak of."""
+    cdef cnp.ndarray one = <cnp.ndarray>a.array, other = <cnp.ndarray>b.array
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(one), other_size = cnp.PyArray_ITEMSIZE(other)
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(one)):
+        if cnp.PyArray_DIM(one, i) == 1:
+            continue
+        if cnp.PyArray_STRIDE(one, i) * other_size != cnp.PyArray_STRIDE(other, i) * size:
+            return False
+    return True
+
+
 cdef bint is_dense(object array) except -1:
     """Do the elements lie side by side in some order of the dimensions?"""
+    if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>array) or cnp.PyArray_IS_F_CONTIGUOUS(<cnp.ndarray>array):
+        return True
     cdef list steps = sorted([(step, size) for step, size in zip(array.strides, array.shape) if size != 1])
     cdef Py_ssize_t expected = array.itemsize
     for step, size in steps:
@@ -179,7 +218,27 @@ cdef bint is_dense(object array) except -1:
     return True
 
 
-# ---- the layout of gradients, a switch of the thread
+cdef int check_layout(TensorBase leaf, TensorBase grad) except -1:
+    """Warn, once in the life of the process, of sums in a `.grad` that somebody has laid out otherwise."""
+    global layout_warned
+    if grad is None or is_meta(grad.array) or is_laid_out_like(leaf, grad):
+        return 0
+    layout_warned = True
+    warnings.warn(
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance. "
+        f"The gradient, of size {list(grad.shape)}, has strides {strides_of(grad)} and its leaf {strides_of(leaf)}. "
+        "Set .grad to None before backward, or assign one that is laid out like the leaf; "
+        "enforce_grad_layout_policy(False) leaves layouts alone.",
+        stacklevel=2,
+    )
+    return 0
+
+
+cdef list strides_of(TensorBase t):
+    return [step // (<object>t.array).itemsize for step in (<object>t.array).strides]
+
+
+# ---- whether it is looked at, a switch of the thread
 
 def is_grad_layout_enforced():
     """True unless `enforce_grad_layout_policy` has relaxed it."""

@@ -1,4 +1,6 @@
-from gradsmith.runtime.node cimport Node
+from cpython.ref cimport PyObject
+
+from gradsmith.runtime.node cimport Edge, Node
 from gradsmith.runtime.tensor cimport TensorBase
 
 
@@ -9,6 +11,9 @@ cdef class CopySlices(Node):
 cdef class AsStridedBackward0(Node):
     pass
 
+
+# Where a run that applies `runner` sees this edge of `function`: at the CopySlices around it, or at itself.
+cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except NULL
 
 cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function, int written=*)
 cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view)

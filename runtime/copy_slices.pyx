@@ -8,7 +8,18 @@ from libc.string cimport memset
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
-from gradsmith.runtime.node cimport NODE_TRACKED, Node, give, gradient, set_metadata, set_value, track, value_of, wants
+from gradsmith.runtime.node cimport (
+    Edge,
+    NODE_TRACKED,
+    Node,
+    give,
+    gradient,
+    set_metadata,
+    set_value,
+    track,
+    value_of,
+    wants,
+)
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 from gradsmith.runtime.variable cimport collect_edge
@@ -73,10 +84,20 @@ cdef uint32_t wanted_inside(uint32_t wanted_outside, Node function, int written)
     cdef uint32_t wanted = 0
     cdef int i, outer
     for i in range(min(<int>function.n_edges, 32)):
-        outer = 0 if i == written else i + 1 if i < written else i
+        outer = place_outside(i, written)
         if function.edges[i].node != NULL and wants(wanted_outside, outer):
             wanted |= <uint32_t>1 << i
     return wanted
+
+
+cdef inline int place_outside(int edge, int written) noexcept:
+    return 0 if edge == written else edge + 1 if edge < written else edge
+
+
+cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except NULL:
+    if isinstance(<object>runner, CopySlices) and value_of(<Node>runner, 0) is function:
+        return &(<Node>runner).edges[place_outside(edge, value_of(<Node>runner, 2))]
+    return &function.edges[edge]
 
 
 cdef list run_inner(Node function, TensorBase inside, uint32_t wanted):

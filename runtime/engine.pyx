@@ -89,7 +89,7 @@ from gradsmith.runtime.observe cimport (
     leave_thread,
     watching,
 )
-from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor, wrap_owned
+from gradsmith.runtime.tensor cimport HAS_GRAD_DTYPE, HAS_HOOKS, TensorBase, is_tensor, wrap_owned
 from gradsmith.runtime.variable cimport grad_accumulator, requires_grad, set_backward_of_scalar
 
 from gradsmith.runtime.device import ALL as DEVICES
@@ -520,7 +520,7 @@ cdef int fit_all(GraphTask task, Node node, PyObject **results) except -1:
 cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
     """``root.backward()`` of a real tensor with one element; False, and nothing done, for any other."""
     cdef PyObject *ones
-    if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root):
+    if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root) or root.flags & HAS_GRAD_DTYPE:
         return False
     if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>root.array) and is_meta(root.array):
         return False

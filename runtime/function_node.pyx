@@ -2,7 +2,8 @@
 
 Note [Wanted by the running task]
 `needs_input_grad` tells a running backward what its run asks for, which may be less than what requires grad. Two
-threads may run the same node, so the answer is not kept in the node but in a frame on the stack of the thread.
+threads may run the same node, so the answer is not kept in the node but in a frame on the stack of the thread. It holds
+the bits of up to 32 edges; where there are more, the marks of the run are asked when somebody wants to know.
 
 Note [Cycles through a context]
 What the user attaches to `ctx` may lead back to the node: the collector must see everything between, from the first
@@ -12,6 +13,9 @@ from the node, or an output, which is borrowed. Any other may: an intermediate c
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.ref cimport PyObject
 
+from gradsmith.runtime.copy_slices cimport outer_edge
+from gradsmith.runtime.discovery cimport is_requested
+from gradsmith.runtime.graph_task cimport GraphTask, current_task
 from gradsmith.runtime.node cimport (
     NODE_CUSTOM,
     Node,
@@ -51,7 +55,12 @@ cdef extern from "Python.h":
 cdef struct Frame:
     PyObject *node
     unsigned int wanted
+    PyObject *task              # the run, borrowed, where the edges are more than `wanted` has bits; else NULL
+    PyObject *runner            # what the run applies, borrowed: `node`, or a CopySlices around it
     void *outer
+
+cdef enum:
+    WANTED_BITS = 32
 
 
 cdef frozenset own_attributes = frozenset(
@@ -134,8 +143,8 @@ cdef class FunctionNode(Node):
         cdef int i, edge = 0
         for i in range(self.n_inputs):
             needs = self.inputs[i] & NEEDS_GRAD
-            if needs and frame != NULL and edge < 32:
-                needs = (frame.wanted >> edge) & 1
+            if needs and frame != NULL:
+                needs = is_wanted(frame, edge)
             needed.append(needs)
             edge += self.inputs[i] & IS_TENSOR
         return tuple(needed)
@@ -178,8 +187,7 @@ cdef class FunctionNode(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef Frame frame
-        frame.node = <PyObject *>self
-        frame.wanted = self.wanted
+        fill_frame(&frame, self)
         frame.outer = enter_frame(&frame)
         try:
             result = call_backward(self, grads)
@@ -189,6 +197,28 @@ cdef class FunctionNode(Node):
 
 
 # ---- frames
+
+cdef int fill_frame(Frame *frame, FunctionNode node) except -1:
+    cdef GraphTask task
+    frame.node = <PyObject *>node
+    frame.wanted = node.wanted
+    frame.task = NULL
+    if node.n_edges > WANTED_BITS:
+        task = current_task()
+        if task is not None and task.node != NULL:
+            frame.task = <PyObject *>task
+            frame.runner = task.node
+    return 0
+
+
+cdef bint is_wanted(Frame *frame, int edge) except -1:
+    """Does the run of the frame ask for the gradient of this edge?"""
+    cdef GraphTask task
+    if frame.task == NULL:
+        return edge >= WANTED_BITS or (frame.wanted >> edge) & 1
+    task = <GraphTask>frame.task
+    return not task.pruned or is_requested(task, outer_edge(frame.runner, <Node>frame.node, edge))
+
 
 cdef void *enter_frame(Frame *frame) noexcept:
     global gs_innermost_frame

@@ -10,7 +10,9 @@ from numpy cimport npy_intp
 from gradsmith.runtime.array cimport is_meta, sum_to
 from gradsmith.runtime.node cimport (
     DeviceNumber,
+    Edge,
     InputMetadata,
+    LEAF_EDGE,
     NODE_CUSTOM,
     Node,
     device_of_array,
@@ -95,10 +97,18 @@ cdef bint is_expandable(tuple shape, tuple expanded):
     return all([n in (1, m) for n, m in zip(reversed(shape), reversed(expanded))])
 
 
+cdef bint leads_to_real_leaf(Edge *edge) noexcept:
+    """Of an edge to a leaf: its gradients may have any dtype, but those of real numbers are real."""
+    cdef PyObject *leaf = edge.node if edge.input_nr == LEAF_EDGE else (<Node>edge.node).saved[0].value
+    return not cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<cnp.ndarray>(<TensorBase>leaf).array))
+
+
 cdef TensorBase match_dtype(Node node, int edge, InputMetadata *metadata, TensorBase value):
     """A real input takes the real part of a complex gradient: that is its gradient in conjugate Wirtinger calculus."""
     cdef object dtype = metadata_dtype(metadata)
     cdef bint drops_imaginary
+    if dtype is None and value.dtype.kind == "c" and leads_to_real_leaf(&node.edges[edge]):
+        dtype = (<object>value.array).real.dtype
     if dtype is None or value.dtype == dtype:
         return value
     drops_imaginary = value.dtype.kind == "c" and dtype.kind != "c"

@@ -660,6 +660,8 @@ cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1:
     cdef TensorMeta meta = meta_of(leaf)
     if dtype is not None and not isinstance(dtype, np.dtype):
         raise RuntimeError(f"grad_dtype must be a dtype or None, but got {type(dtype).__name__}")
+    if dtype is not None and dtype.kind not in "fc":
+        raise RuntimeError(f"grad_dtype must be floating point or complex, but got {dtype}: gradients are never integers")
     if dtype is not None and meta.grad is not None and meta.grad.dtype != dtype:
         raise RuntimeError(
             f"Cannot set grad_dtype to {dtype} because there is already a gradient with dtype {meta.grad.dtype}. Please "

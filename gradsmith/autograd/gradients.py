@@ -270,6 +270,11 @@ def _dtype_of(root: Any) -> Any:
     return root.dtype if is_tensor(root) else engine.expected_gradient(root)[1]
 
 
+def _grad_dtype_of(root: Any) -> Any:
+    """What a gradient that a run begins with is converted to; None for nothing."""
+    return root.grad_dtype if is_tensor(root) and root.is_leaf else _dtype_of(root)
+
+
 def _device_of(root: Any) -> Any:
     return root.device if is_tensor(root) else engine.expected_gradient(root)[2]
 
@@ -296,14 +301,13 @@ def _root_gradient(index: int, root: Any, given: Any) -> Any:
         )
     if device is not None and given.device != device:
         given = _moved(index, given, device)
-    if dtype is None or given.dtype == dtype:
-        return given
-    if (given.dtype.kind == "c") != (dtype.kind == "c"):
+    if dtype is not None and (given.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
             f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {dtype}."
         )
-    return given.to(dtype)
+    expected = _grad_dtype_of(root)
+    return given if expected is None else given.to(expected)
 
 
 def _moved(index: int, given: Any, device: Any) -> Any:
@@ -324,7 +328,7 @@ def _implicit_gradient(index: int, root: Any) -> Any:
         )
     if dtype.kind == "c":
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-    return ones(shape, dtype=dtype, device=_device_of(root))
+    return ones(shape, dtype=_grad_dtype_of(root) or dtype, device=_device_of(root))
 
 
 # ---- warnings

@@ -258,6 +258,26 @@ def test_needs_input_grad_is_that_of_the_run():
     assert y.grad_fn.needs_input_grad == (True, False, True)
 
 
+def test_needs_input_grad_of_more_than_thirty_two_inputs():
+    seen = []
+
+    def backward(ctx, g):
+        seen.append([i for i, needed in enumerate(ctx.needs_input_grad) if needed])
+        return (g,) * 70
+
+    inputs = [leaf([1.0]) for _ in range(70)]
+    middle = [x * 2 for x in inputs]
+    y = make(lambda ctx, *xs: sum(xs), backward).apply(*middle)
+    for wanted in ([0], [31], [32], [69], [3, 40, 41]):
+        assert all(g.item() == 2 for g in grad(y, [inputs[i] for i in wanted], retain_graph=True))
+        grad(y, [middle[i] for i in wanted], retain_graph=True)
+        y.backward(inputs=[inputs[i] for i in wanted], retain_graph=True)
+        assert seen == [wanted] * 3
+        seen.clear()
+    y.backward()
+    assert seen == [list(range(70))]
+
+
 def test_needs_input_grad_of_nested_runs():
     seen = []
 

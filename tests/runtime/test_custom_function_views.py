@@ -317,6 +317,7 @@ def test_a_dirty_view_of_what_needs_no_gradient():
 def test_a_dirty_view_among_many_inputs(position):
     """Run for one input at a time, so that the needs of each have to be handed on in the right order."""
     count = 45
+    needed = []
 
     def forward(ctx, *xs):
         ctx.mark_dirty(xs[position])
@@ -326,7 +327,8 @@ def test_a_dirty_view_among_many_inputs(position):
         return xs[position]
 
     def backward(ctx, g):
-        return tuple(g * (i + 1) if needed else None for i, needed in enumerate(ctx.needs_input_grad))
+        needed.append([i for i, needs in enumerate(ctx.needs_input_grad) if needs])
+        return tuple(g * (i + 1) if i in needed[-1] else None for i in range(count))
 
     add = type("Add", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
     inputs = [leaf([float(i)]) for i in range(count)]
@@ -337,6 +339,7 @@ def test_a_dirty_view_among_many_inputs(position):
         if i != position:
             assert grad(base.sum(), inputs[i], retain_graph=True)[0].item() == i + 1
     assert grad(base.sum(), x)[0].tolist() == [position + 1, 1]
+    assert needed == [[i] for i in range(count) if i != position] + [[position]]
 
 
 def test_a_dirty_view_must_be_all_that_is_returned():

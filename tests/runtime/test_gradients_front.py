@@ -1,6 +1,8 @@
 """Arguments of backward and grad."""
 
 import collections
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -150,6 +152,39 @@ def test_grad_dtype():
         a.grad_dtype = 3
 
 
+def test_any_grad_dtype():
+    """R66: gradients stay as they come, but those of real numbers are real."""
+    a = gs.tensor([1.0, 2.0], requires_grad=True)
+    a.grad_dtype = None
+    (found,) = gs.autograd.grad((a * vector(3.0, 4.0)).sum(), a)
+    assert found.dtype == gs.float64
+    z = (a * gs.tensor([2 + 1j, 3j], dtype=gs.complex64)).sum()
+    (found,) = gs.autograd.grad(z, a, gs.tensor(1 + 0j, dtype=gs.complex64))
+    assert found.dtype == gs.float32 and found.tolist() == [2.0, 0.0]
+    a.grad = vector(1.0, 1.0)
+    (a * 2).sum().backward()
+    assert a.grad.dtype == gs.float64 and a.grad.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("given", [None, gs.float32, gs.float64])
+@pytest.mark.parametrize("grad_dtype", [gs.float16, gs.float32, gs.float64, None])
+def test_grad_dtype_of_a_leaf_that_is_a_root(grad_dtype, given):
+    a = gs.tensor(1.0, requires_grad=True)
+    a.grad_dtype = grad_dtype
+    gradient = None if given is None else gs.tensor(1.0, dtype=given)
+    expected = grad_dtype or given or gs.float32
+    assert gs.autograd.grad(a, a, gradient)[0].dtype == expected
+    a.backward(gradient)
+    assert a.grad.dtype == expected
+
+
+def test_grad_dtype_must_have_fractions():
+    a = gs.tensor(1.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match="grad_dtype must be floating point or complex, but got int64"):
+        a.grad_dtype = gs.int64
+    assert a.grad_dtype == gs.float32
+
+
 def test_layout_of_gradients():
     """R131, R136: as the leaf where it is dense, by rows where it has gaps, as they come where nobody minds."""
     dense = gs.tensor(np.ones((4, 3))).T.detach().requires_grad_()
@@ -163,3 +198,53 @@ def test_layout_of_gradients():
         dense.grad = None
         (dense * 2).backward(given)
         assert dense.grad.numpy().flags.c_contiguous
+
+
+def test_layout_of_gradients_of_another_dtype():
+    x = gs.tensor(np.ones((4, 3), np.float32)).T.detach().requires_grad_()
+    x.grad_dtype = gs.float64
+    for _ in range(2):
+        (x * 2).backward(gs.ones(3, 4))
+        assert x.grad.numpy().flags.f_contiguous and x.grad.dtype == gs.float64
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_layout_of_gradients_with_a_graph():
+    """R131: also copies that can be differentiated."""
+    given = gs.ones(3, 4, dtype=gs.float64)
+    dense = gs.tensor(np.ones((4, 3))).T.detach().requires_grad_()
+    gaps = gs.from_numpy(np.ones((4, 6)))[:, ::2].T.detach().requires_grad_()
+    for x, y in ((dense, gaps), (gaps, dense)):
+        (x * x * y).backward(given.T.contiguous().T, create_graph=True)
+        x.grad = y.grad = None
+        (x * x * y).backward(given, create_graph=True)
+    assert dense.grad.detach().numpy().flags.f_contiguous and gaps.grad.detach().numpy().flags.c_contiguous
+    (second,) = gs.autograd.grad(gaps.grad.sum(), dense)
+    np.testing.assert_array_equal(second.numpy(), np.full((3, 4), 2.0))
+
+
+SUMS_IN_ANOTHER_LAYOUT = """
+import warnings
+import numpy as np
+import gradsmith as gs
+
+def backward(mode):
+    x = gs.tensor(np.ones((4, 3))).T.detach().requires_grad_()
+    x.grad = gs.zeros(3, 4, dtype=gs.float64)
+    with warnings.catch_warnings(record=True) as caught, gs.autograd.enforce_grad_layout_policy(mode):
+        warnings.simplefilter("always")
+        (x * 2).sum().backward()
+    assert x.grad.stride() == (4, 1) and x.grad.sum().item() == 24
+    return [str(warning.message) for warning in caught]
+
+assert backward(False) == []
+(text,) = backward(True)
+assert "do not obey the gradient layout contract" in text
+assert "of size [3, 4], has strides [4, 1] and its leaf [1, 3]" in text
+assert backward(True) == []
+"""
+
+
+def test_sums_in_another_layout_are_warned_of_once():
+    """R136: once in the life of a process, and never where nobody minds."""
+    subprocess.run([sys.executable, "-c", SUMS_IN_ANOTHER_LAYOUT], check=True)
