@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .checking import Context
-from .declare import Declaration
+from .declaration import Declaration
 from .derive import Deriver
 from .errors import Collector, Position
 from .evaluate import Evaluator, NoValue, Value

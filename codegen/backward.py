@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .checking import Context, Resolved, gives_gradient
-from .declare import Declaration, RawFormula
+from .declaration import Declaration, RawFormula
 from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from .guards import inputs_reading
 from .loops import why_not_loop
 from .model import Backward, Gradient_, SavedTensor, SavedValue
-from .resolve import TENSOR, TENSORS, Scope
-from .schema import Signature, Type
+from .schema import Signature
+from .schema_types import Type
+from .scope import TENSOR, TENSORS, Scope
 from .shapes import ShapeCheck
 
 

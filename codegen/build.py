@@ -16,7 +16,8 @@ from .agreement import verify_agreement
 from .backward import BackwardBuilder
 from .callees import Callee, Callees
 from .checking import Context
-from .declare import Declaration, declare, faces
+from .declaration import Declaration
+from .declare import declare
 from .derive import Deriver
 from .errors import Collector
 from .forward import expect_forward
@@ -149,7 +150,7 @@ def _verify_unique_faces(declarations: list[Declaration], errors: Collector) -> 
     """A special method or an alias leads to the entries of one base only."""
     owners = {declaration.base: declaration.base for declaration in declarations}
     for declaration in declarations:
-        for name in faces(declaration):
+        for name in declaration.other_names:
             owner = owners.setdefault(name.text, declaration.base)
             if owner != declaration.base or name.text == owner:
                 problem = f"'{name.text}' is already a name of {owner}"

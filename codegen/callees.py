@@ -11,7 +11,8 @@ from functools import cache
 from .errors import did_you_mean
 from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
 from .reductions import Reduction
-from .schema import Argument, Signature, Type
+from .schema import Argument, Signature
+from .schema_types import Type
 from .vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
 
 INTRINSIC = "intrinsic"  # the family of functions that only the emitter of C loops knows

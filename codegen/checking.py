@@ -10,8 +10,9 @@ from .callees import Callees, expect_conversion
 from .errors import Collector, Consequence, Problem
 from .formula import Expr, TupleExpr
 from .reader import RawText
-from .resolve import TENSOR, TENSORS, Resolver, Scope
-from .schema import Type
+from .resolve import Resolver
+from .schema_types import Type
+from .scope import TENSOR, TENSORS, Scope
 
 
 @dataclass(frozen=True)

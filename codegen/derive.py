@@ -15,17 +15,18 @@ from dataclasses import dataclass, field, replace
 
 from .callees import INTRINSIC
 from .checking import Context
-from .declare import Declaration, RawFormula
+from .declaration import Declaration, RawFormula
 from .errors import Collector, Consequence, Position
 from .formula import Call, Conditional, Expr, Gradient, Name, Operator
 from .model import Table
 from .reader import RawText
-from .resolve import BINARY_OPERATORS, parse
+from .resolve_operators import BINARY_OPERATORS
 from .rules import EntryRules, LibraryRules, NoRule, Rules
 from .saving import Plan, Prices
 from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
 from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
 from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
+from .syntax import parse
 
 GRADIENT = Variable("grad")
 LOGISTIC = "sigmoid"

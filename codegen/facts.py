@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .formula import Call, Conditional, Expr, IsUndefined, IsWanted, Literal, Operator, RunFact
-from .schema import Type
+from .scope import BOOL
 from .substitute import rebuilt
 
-BOOL = Type("bool")
 _SETTLED = {IsWanted: True, IsUndefined: False}
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 
 from .checking import Context, expect_returns
-from .declare import Declaration, RawForward
+from .declaration import Declaration, RawForward
 from .errors import Problem, did_you_mean
 from .formula import Expr, Formula, Name
 from .loops import why_not_loop
 from .model import Forward
-from .resolve import TENSOR, Scope, parse
 from .schema import Signature
+from .scope import TENSOR, Scope
+from .syntax import parse
 from .vocabulary import ARRAY_BUILTINS, UFUNCS
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TypeGuard
 
 from .callees import Callees, is_outside
-from .declare import Declaration
+from .declaration import Declaration
 from .formula import Call, Conditional, Expr, Literal, Operator
 from .model import Table
 from .substitute import rebuilt

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .checking import Context
-from .declare import Declaration
+from .declaration import Declaration
 from .errors import Problem
 from .formula import Expr, Formula, Name
-from .resolve import BOOL, Scope
 from .schema import Signature
+from .scope import BOOL, Scope
 
 SUBJECT = "condition of output_differentiability"
 

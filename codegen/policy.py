@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .errors import Collector, Position, hint_from
 from .model import Interval, Point, Policy
 from .python_text import verify_names
-from .reader import Pairs, RawEntry, RawPoint, RawText
+from .reader import Pairs, RawEntry, RawPoint, RawText, expect_truth
 from .schema import Argument, Signature
 from .vocabulary import NUMBER_NAMES, REFERENCE_NAMES
 
@@ -118,9 +118,7 @@ class PolicyReader:
 
     def flag(self, key: str) -> bool:
         raw = self.entry.texts.get(key)
-        if raw is not None and raw.text not in ("true", "false"):
-            self.error(raw.position, f"{key} is '{raw.text}', which is neither true nor false")
-        return raw is not None and raw.text == "true"
+        return raw is not None and bool(expect_truth(raw, key, self.signature.base, self.errors))
 
     def resets_accumulator(self) -> bool:
         resets = self.flag("resets_accumulator")

@@ -87,6 +87,14 @@ class RawEntry:
         return found.text if found else None
 
 
+def expect_truth(text: RawText, key: str, op: str, errors: Collector) -> bool | None:
+    """The truth that a text says; None after a mistake, which has been reported."""
+    if text.text not in ("true", "false"):
+        errors.add(text.position, op, f"{key} is '{text.text}', which is neither true nor false")
+        return None
+    return text.text == "true"
+
+
 def read(text: str, errors: Collector, families: Sequence[str] | None = FAMILIES) -> tuple[RawEntry, ...]:
     """All entries that have the shape of an entry; what has not is reported to `errors`.
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from .backward import BackwardBuilder
 from .checking import Context
-from .declare import Declaration
+from .declaration import Declaration
 from .errors import Consequence
 from .formula import Expr, TupleExpr
 from .forward import expect_forward

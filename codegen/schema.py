@@ -9,107 +9,16 @@ from __future__ import annotations
 
 import ast
 import keyword
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from .errors import Problem, hint_from
-
-# What a schema may say. Expressions know three more: what `None`, a tuple of mixed things and the
-# shapes of a list of tensors are, see EXPRESSION_TYPES.
-SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "object")
-EXPRESSION_TYPES = (*SCHEMA_TYPES, "None")
-
-LIST_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str")
-SIZED_TYPES = ("Scalar", "int", "float", "bool", "str")  # of a list of them the schema may say how many there are
-OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device")
-
-# Python values a default of each type may have; an optional one may also be None.
-_DEFAULT_VALUES: dict[str, tuple[type, ...]] = {
-    "Scalar": (bool, int, float, complex),
-    "int": (int,),
-    "float": (int, float),
-    "bool": (bool,),
-    "str": (str,),
-    "object": (object,),
-}
+from .errors import Problem
+from .scanner import Scanner
+from .schema_types import Type, scan_type
 
 # Names that mean something else inside a formula or in generated code.
 RESERVED_NAMES = frozenset(
     {"grad", "grads", "result", "retain_variables", "np", "node", "walk", "out", "pi", "inf", "nan"}
 )
-
-
-@dataclass(frozen=True)
-class Type:
-    """Type of an argument, a return or an expression."""
-
-    name: str
-    union_scalar: bool = False  # Tensor|Scalar
-    optional: bool = False  # Tensor?
-    is_list: bool = False  # int[]
-    optional_items: bool = False  # Tensor?[]
-    # int[2]; 0 when any number will do. A fact about the values, not another type: equal without it.
-    length: int = field(default=0, compare=False)
-    alias: str = ""  # Tensor(a): shares memory with the argument of the same letter
-    written: bool = False  # Tensor(a!): changed in place
-
-    def __post_init__(self) -> None:
-        assert self.name in EXPRESSION_TYPES, self.name
-        assert not (self.written and not self.alias), self
-        assert not (self.union_scalar and (self.name != "Tensor" or self.is_list)), self
-        assert not ((self.optional_items or self.length) and not self.is_list), self
-
-    @staticmethod
-    def parse(text: str) -> Type:
-        scanner = _Scanner(text)
-        parsed = _scan_type(scanner)
-        scanner.expect_end()
-        return parsed
-
-    def __str__(self) -> str:
-        union = "|Scalar" if self.union_scalar else ""
-        alias = f"({self.alias}{'!' if self.written else ''})" if self.alias else ""
-        items = "?" if self.optional_items else ""
-        brackets = f"{items}[{self.length or ''}]" if self.is_list else ""
-        return f"{self.name}{union}{alias}{brackets}{'?' if self.optional else ''}"
-
-    @property
-    def is_tensor(self) -> bool:
-        """One tensor, optional or not, also ``Tensor|Scalar``."""
-        return self.name == "Tensor" and not self.is_list
-
-    @property
-    def is_tensor_list(self) -> bool:
-        return self.name == "Tensor" and self.is_list
-
-    @property
-    def is_differentiable(self) -> bool:
-        """Can a gradient flow through a value of this type at all."""
-        return self.name == "Tensor"
-
-    @property
-    def is_number(self) -> bool:
-        """One Python number, never None."""
-        return self.name in ("Scalar", "int", "float", "bool") and not (self.is_list or self.optional)
-
-    @property
-    def item(self) -> Type:
-        """Type of the items of a list."""
-        return Type(self.name, optional=self.optional_items)
-
-    @property
-    def plain(self) -> Type:
-        """The same type without its memory annotation."""
-        return replace(self, alias="", written=False)
-
-    @property
-    def required(self) -> Type:
-        """The same type, None excluded."""
-        return replace(self, optional=False)
-
-    def expanded(self, to_scalar: bool) -> Type:
-        """The union ``Tensor|Scalar`` made one of its two sides."""
-        assert self.union_scalar
-        return Type("Scalar") if to_scalar else replace(self, union_scalar=False)
 
 
 @dataclass(frozen=True)
@@ -148,7 +57,7 @@ class Signature:
         Problem
             With the offset of the first character that is wrong.
         """
-        scanner = _Scanner(text)
+        scanner = Scanner(text)
         signature = _scan_signature(scanner)
         scanner.expect_end()
         return signature
@@ -190,60 +99,7 @@ class Signature:
 # ---- parsing: one function per rule of the grammar, each leaves the scanner behind what it read
 
 
-class _Scanner:
-    """A cursor over the text of a schema."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-
-    def skip_space(self) -> None:
-        while self.at < len(self.text) and self.text[self.at].isspace():
-            self.at += 1
-
-    def peek(self, symbol: str) -> bool:
-        self.skip_space()
-        return self.text.startswith(symbol, self.at)
-
-    def accept(self, symbol: str) -> bool:
-        found = self.peek(symbol)
-        if found:
-            self.at += len(symbol)
-        return found
-
-    def expect(self, symbol: str, after: str) -> None:
-        if not self.accept(symbol):
-            raise Problem(f"expected '{symbol}' after {after}, found {self.rest()}", self.at)
-
-    def word(self, what: str) -> str:
-        """The identifier under the cursor."""
-        self.skip_space()
-        start = self.at
-        while self.at < len(self.text) and (self.text[self.at].isalnum() or self.text[self.at] == "_"):
-            self.at += 1
-        found = self.text[start : self.at]
-        if not found.isidentifier():
-            self.at = start
-            raise Problem(f"expected {what}, found {self.rest()}", start)
-        return found
-
-    def digits(self) -> str:
-        start = self.at
-        while self.at < len(self.text) and self.text[self.at].isdigit():
-            self.at += 1
-        return self.text[start : self.at]
-
-    def rest(self) -> str:
-        shown = self.text[self.at : self.at + 12].strip()
-        return f"'{shown}'" if shown else "the end"
-
-    def expect_end(self) -> None:
-        self.skip_space()
-        if self.at < len(self.text):
-            raise Problem(f"{self.rest()} follows the end of the schema", self.at)
-
-
-def _scan_signature(scanner: _Scanner) -> Signature:
+def _scan_signature(scanner: Scanner) -> Signature:
     base = _scan_name(scanner, "the name of an op", frozenset())
     overload = scanner.word("the name of an overload") if scanner.accept(".") else ""
     scanner.expect("(", "the name of the op")
@@ -255,7 +111,7 @@ def _scan_signature(scanner: _Scanner) -> Signature:
     return signature
 
 
-def _scan_arguments(scanner: _Scanner) -> tuple[Argument, ...]:
+def _scan_arguments(scanner: Scanner) -> tuple[Argument, ...]:
     arguments: list[Argument] = []
     keyword_only = False
     while not scanner.accept(")"):
@@ -279,8 +135,8 @@ def _verify_follows(argument: Argument, before: list[Argument], offset: int) -> 
         raise Problem(f"argument '{argument.name}' without default follows '{optional_first}' with one", offset)
 
 
-def _scan_argument(scanner: _Scanner, keyword_only: bool) -> Argument:
-    declared = _scan_type(scanner)
+def _scan_argument(scanner: Scanner, keyword_only: bool) -> Argument:
+    declared = scan_type(scanner)
     name = _scan_name(scanner, f"the name of the {declared} argument", RESERVED_NAMES)
     default = None
     if scanner.accept("="):
@@ -291,7 +147,7 @@ def _scan_argument(scanner: _Scanner, keyword_only: bool) -> Argument:
     return Argument(name, declared, default, keyword_only)
 
 
-def _scan_name(scanner: _Scanner, what: str, reserved: frozenset[str]) -> str:
+def _scan_name(scanner: Scanner, what: str, reserved: frozenset[str]) -> str:
     scanner.skip_space()
     start = scanner.at
     name = scanner.word(what)
@@ -302,78 +158,7 @@ def _scan_name(scanner: _Scanner, what: str, reserved: frozenset[str]) -> str:
     return name
 
 
-def _scan_type(scanner: _Scanner) -> Type:
-    scanner.skip_space()
-    start = scanner.at
-    name = scanner.word("a type")
-    if name not in SCHEMA_TYPES:
-        raise Problem(f"unknown type '{name}'", start, hint_from("Types", name, SCHEMA_TYPES))
-    union = scanner.accept("|")
-    if union and (name != "Tensor" or scanner.word("a type") != "Scalar"):
-        raise Problem("the only union of types is Tensor|Scalar", start)
-    alias, written = _scan_alias(scanner)
-    optional = scanner.accept("?")
-    is_list = scanner.accept("[")
-    length = _scan_length(scanner) if is_list else 0
-    optional_items = optional and is_list
-    optional = scanner.accept("?") if is_list else optional
-    declared = _Declared(name, union, alias, is_list, length, optional_items, optional)
-    declared.verify(start)
-    return Type(name, union, optional, is_list, optional_items, length, alias, written)
-
-
-def _scan_length(scanner: _Scanner) -> int:
-    """``[2]`` or ``[]``, after the first bracket."""
-    scanner.skip_space()
-    if scanner.accept("]"):
-        return 0
-    start = scanner.at
-    text = scanner.digits()
-    if not text or int(text) == 0:
-        scanner.at = start
-        raise Problem(f"expected ']' or how many items the list has, found {scanner.rest()}", start)
-    scanner.expect("]", f"'[{text}'")
-    return int(text)
-
-
-def _scan_alias(scanner: _Scanner) -> tuple[str, bool]:
-    if not scanner.accept("("):
-        return "", False
-    alias = scanner.word("a letter that names shared memory")
-    written = scanner.accept("!")
-    scanner.expect(")", f"'({alias}'")
-    return alias, written
-
-
-@dataclass(frozen=True)
-class _Declared:
-    """The parts of a type, which may not fit together."""
-
-    name: str
-    union: bool
-    alias: str
-    is_list: bool
-    length: int
-    optional_items: bool
-    optional: bool
-
-    def verify(self, offset: int) -> None:
-        if self.union and (self.is_list or self.optional):
-            raise Problem("Tensor|Scalar is neither a list nor optional", offset)
-        if self.alias and self.name != "Tensor":
-            raise Problem(f"only tensors share memory, not {self.name}", offset)
-        if self.is_list and self.name not in LIST_TYPES:
-            lists = ", ".join(f"{name}[]" for name in LIST_TYPES)
-            raise Problem(f"there is no list type {self.name}[]", offset, f"Lists: {lists}.")
-        if self.length and self.name not in SIZED_TYPES:
-            raise Problem(f"a list of {self.name} has no fixed length", offset, f"Write {self.name}[].")
-        if self.optional_items and self.name != "Tensor":
-            raise Problem(f"the items of {self.name}[] cannot be optional", offset, f"Write {self.name}[]?.")
-        if self.optional and self.name not in OPTIONAL_TYPES:
-            raise Problem(f"{self.name} cannot be optional: it takes None as it is", offset)
-
-
-def _scan_default(scanner: _Scanner) -> str:
+def _scan_default(scanner: Scanner) -> str:
     """Text up to the comma or parenthesis that ends this argument."""
     start, depth, quote = scanner.at, 0, ""
     while scanner.at < len(scanner.text):
@@ -397,30 +182,13 @@ def _verify_default(name: str, declared: Type, default: str, offset: int) -> Non
         value: object = ast.literal_eval(default)
     except (ValueError, SyntaxError):
         raise Problem(f"default of '{name}' is not a Python literal: {default}", offset) from None
-    if not _fits(declared, value):
+    if not declared.accepts(value):
         raise Problem(f"default of '{name}' is {default}, which is no {declared}", offset)
 
 
-def _fits(declared: Type, value: object) -> bool:
-    if value is None:
-        return declared.optional or declared.name == "object"
-    if declared.is_list and not (declared.length and _fits(declared.item, value)):  # int[2] x=1: both are 1
-        if not isinstance(value, (list, tuple)) or declared.length not in (0, len(value)):
-            return False
-        return all(_fits(declared.item, v) for v in value)
-    if isinstance(value, bool) and declared.name in ("int", "float"):
-        return False
-    allowed = (
-        _DEFAULT_VALUES["Scalar" if declared.union_scalar else declared.name]
-        if (declared.union_scalar or declared.name in _DEFAULT_VALUES)
-        else ()
-    )
-    return isinstance(value, allowed)
-
-
-def _scan_returns(scanner: _Scanner) -> tuple[Return, ...]:
+def _scan_returns(scanner: Scanner) -> tuple[Return, ...]:
     if not scanner.accept("("):
-        return (Return("", _scan_type(scanner)),)
+        return (Return("", scan_type(scanner)),)
     returns: list[Return] = []
     while not scanner.accept(")"):
         if returns:
@@ -431,8 +199,8 @@ def _scan_returns(scanner: _Scanner) -> tuple[Return, ...]:
     return tuple(returns)
 
 
-def _scan_return(scanner: _Scanner, before: list[Return]) -> Return:
-    declared = _scan_type(scanner)
+def _scan_return(scanner: Scanner, before: list[Return]) -> Return:
+    declared = scan_type(scanner)
     if scanner.peek(",") or scanner.peek(")"):
         return Return("", declared)
     start = scanner.at

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from .errors import Collector, Problem, did_you_mean
 from .reader import KEYS, RawEntry
-from .resolve import parse
 from .schema import Signature
+from .syntax import parse
 
 _EXPRESSIONS = ("pointwise(", "array(", "composite(")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .faces import Binder, Face, FunctionView, OperatorView, Parameter, ResultType
+from .calls import ResultType
+from .faces import Face, FunctionView, OperatorView
 from .model import Table
-from .schema import Type
+from .overloads import Binder
+from .parameters import Parameter
+from .schema_types import Type
 from .tensor_view import all_faces
 from .views import FamilyView, Import
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .docs import tangent_texts
-from .faces import python_parameters
 from .latex import forward_latex
 from .model import Interval, Op, Point, Table
+from .parameters import python_parameters
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .callees import stem_of
 from .faces import Face
 from .kernels import Kernel
 from .model import Variant
-from .schema import Type
+from .schema_types import Type
 
 # ---- the node class
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from .schema import Type
+from .schema_types import Type
 
 
 def _words(text: str) -> frozenset[str]:

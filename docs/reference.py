@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from codegen import model, reader, schema, vocabulary
+from codegen import model, reader, schema_types, vocabulary
 from codegen.callees import helpers
 from codegen.latex import latex_of
 from codegen.table_rows import OpRowView, op_rows
@@ -115,14 +115,14 @@ def words() -> str:
 
 
 def types() -> str:
-    shown = list(schema.SCHEMA_TYPES)
-    shown += [f"{name}?" for name in schema.OPTIONAL_TYPES]
-    shown += [f"{name}[]" for name in schema.LIST_TYPES]
-    shown += [f"{name}[]?" for name in schema.LIST_TYPES]
-    shown += [f"{name}[2]" for name in schema.SIZED_TYPES]
+    shown = list(schema_types.SCHEMA_TYPES)
+    shown += [f"{name}?" for name in schema_types.OPTIONAL_TYPES]
+    shown += [f"{name}[]" for name in schema_types.LIST_TYPES]
+    shown += [f"{name}[]?" for name in schema_types.LIST_TYPES]
+    shown += [f"{name}[2]" for name in schema_types.SIZED_TYPES]
     shown += ["Tensor?[]", "Tensor|Scalar", "Tensor(a)", "Tensor(a)[]", "Tensor(a!)"]
     for text in shown:
-        schema.Type.parse(text)  # what is no type must not be listed
+        schema_types.Type.parse(text)  # what is no type must not be listed
     return code_list(shown)
 
 

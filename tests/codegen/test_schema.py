@@ -3,7 +3,8 @@
 import pytest
 
 from codegen.errors import Problem
-from codegen.schema import Argument, Return, Signature, Type
+from codegen.schema import Argument, Return, Signature
+from codegen.schema_types import Type
 
 TYPES = [
     "Tensor", "Tensor?", "Tensor[]", "Tensor|Scalar", "Tensor(a)", "Tensor(a!)", "Tensor(a)[]", "Scalar", "Scalar?",

@@ -10,7 +10,8 @@ import pytest
 from codegen.build import load_table
 from codegen.callees import Callee, Callees
 from codegen.formula import Name
-from codegen.resolve import TENSOR, Resolver, Scope
+from codegen.resolve import Resolver
+from codegen.scope import TENSOR, Scope
 from codegen.simplify import conjugate, factored, powers, product, replaced, total, with_logistic
 from codegen.symbolic import ONE, Symbolic, Variable, formula_text
 from codegen.symbolize import Symbolizer

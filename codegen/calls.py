@@ -1,0 +1,191 @@
+"""The C functions between Python and the C entries: one for each entry and form of it.
+
+A *call* (`CallView`) takes Python objects, checks and converts them, and picks the C entry. All faces of the entry go
+through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .callees import stem_of
+from .model import Op, Variant
+from .parameters import argument_text, function_name
+from .schema import Argument
+from .schema_types import Type
+
+# How Python objects become what the C entry takes, by type in the table. "?" and "[]" as there.
+CONVERSIONS = {
+    "Tensor": "check_tensor", "Tensor?": "check_tensor_or_none", "Tensor[]": "as_tensor_list",
+    "Scalar": "as_number", "Scalar?": "as_number_or_none",
+    "int": "as_int", "int?": "as_int_or_none", "int[]": "as_int_tuple", "int[]?": "as_int_tuple_or_none",
+    "float": "as_float", "float?": "as_float_or_none", "bool": "as_bool", "bool?": "as_bool_or_none",
+    "str": "as_str", "str?": "as_str_or_none", "dtype": "as_dtype", "dtype?": "as_dtype_or_none",
+    "device": "as_device", "device?": "as_device_or_none",
+    "Tensor|Scalar": "as_operand", "Tensor[]?": "as_tensor_list_or_none",
+    "Tensor?[]": "as_optional_tensor_list", "Tensor?[]?": "as_optional_tensor_list_or_none",
+}  # fmt: skip
+
+# Items of the other lists, as runtime/arguments.pxd calls their kinds.
+ITEM_KINDS = {
+    "int": "INT_ITEMS", "float": "FLOAT_ITEMS", "Scalar": "NUMBER_ITEMS", "bool": "BOOL_ITEMS", "str": "STR_ITEMS",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """``dim = as_int(dim, "sum", "dim", 2)``, and what else the function wants to know."""
+
+    name: str
+    function: str
+    argument: str  # what the caller calls it
+    position: int
+    more: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A C entry and the unions that must be tensors for it."""
+
+    tensors: tuple[str, ...]
+    entry: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CallView:
+    name: str  # call_mul, call_max_dim, call_mul_
+    op: str  # as errors say: mul, mul_
+    schema: str
+    parameters: tuple[str, ...]
+    conversions: tuple[Conversion, ...]
+    real: tuple[str, ...]  # tensors that must not be complex
+    cases: tuple[Case, ...]
+    copied: bool  # the results are views, and the caller wants copies
+    needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
+    wrap: str  # "", "tuple", or the named tuple to make
+
+
+@dataclass(frozen=True)
+class Target:
+    """A call with its arguments written out, as a face makes it."""
+
+    call: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ResultType:
+    """A named tuple for several results."""
+
+    name: str  # MaxDimResult
+    op: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a face does with the result, besides giving it back."""
+
+    suffix: str  # of its name
+    remark: str = ""  # what its documentation adds
+
+    @property
+    def inplace(self) -> bool:
+        return self == INPLACE
+
+
+PLAIN = Form("")
+INPLACE = Form("_", "Written into the tensor itself.")
+COPY = Form("_copy", "Copied into memory of its own.")
+
+
+def call_name(op: Op, form: Form = PLAIN) -> str:
+    overload = f"_{op.overload}" if op.overload else ""
+    return f"call_{op.base}{overload}{form.suffix}"
+
+
+def call_view(op: Op, form: Form) -> CallView:
+    variants = [v for v in op.variants if not form.inplace or writes_self(v)]
+    unions = [a.name for a in op.signature.arguments if _is_union(a, form)]
+    cases = tuple(_case(variant, unions, form) for variant in variants)
+    return CallView(
+        name=call_name(op, form),
+        op=op.base + form.suffix,
+        schema=op.name,
+        parameters=tuple(a.name for a in op.signature.arguments),
+        conversions=tuple(_conversions(op, form)),
+        real=() if op.supports_complex else tuple(_single_tensors(op, form)),
+        cases=cases,
+        copied=form == COPY,
+        needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",
+        wrap=_wrap(op),
+    )
+
+
+def writes_self(variant: Variant) -> bool:
+    target = variant.signature.expect_argument("self")
+    return target is not None and target.type.is_tensor
+
+
+def _is_union(argument: Argument, form: Form) -> bool:
+    return argument.type.union_scalar and not (form.inplace and argument.name == "self")
+
+
+def _case(variant: Variant, unions: list[str], form: Form) -> Case:
+    entry = f"inplace_{stem_of(variant.c_entry)}" if form.inplace else variant.c_entry
+    return Case(
+        tensors=tuple(name for name in unions if name not in variant.scalar_positions),
+        entry=entry,
+        arguments=tuple(f"<TensorBase>{a.name}" if a.type.is_tensor else a.name for a in variant.signature.arguments),
+    )
+
+
+def _conversions(op: Op, form: Form) -> Iterator[Conversion]:
+    operands = any(kind == "binary" for _, kind in op.operators)
+    for position, argument in enumerate(op.signature.arguments, 1):
+        function, more = _converter(argument.type, _is_union(argument, form))
+        if function == "check_tensor" and operands and not (form.inplace and argument.name == "self"):
+            function = "as_tensor_operand"  # an ndarray may stand beside a tensor
+        if function:
+            name = function_name(argument.name)
+            yield Conversion(argument.name, function, name, position, more)
+
+
+def _converter(type_: Type, is_union: bool) -> tuple[str, tuple[str, ...]]:
+    """The function that converts to a type, and its last arguments; "" when anything will do."""
+    if type_.name == "object":
+        return "", ()
+    key = "Tensor|Scalar" if is_union else str(replace(type_.plain, union_scalar=False))
+    if key in CONVERSIONS:
+        return CONVERSIONS[key], ()
+    more = (ITEM_KINDS[type_.name], str(type_.length))
+    return ("as_tuple_or_none" if type_.optional else "as_tuple"), more
+
+
+def _single_tensors(op: Op, form: Form) -> Iterator[str]:
+    for argument in op.signature.arguments:
+        if argument.type.is_tensor and not argument.type.optional:
+            yield argument.name
+
+
+def is_named(op: Op) -> bool:
+    return len(op.signature.returns) > 1
+
+
+def _wrap(op: Op) -> str:
+    if is_named(op):
+        return result_type(op).name
+    return "tuple" if op.signature.returns[0].type.is_tensor_list else ""
+
+
+def result_type(op: Op) -> ResultType:
+    words = [word for word in f"{op.base}_{op.overload}".split("_") if word]
+    name = "".join(word.capitalize() for word in words)
+    return ResultType(f"{name}Result", op.base, op.signature.output_names)
+
+
+def target(op: Op, form: Form, *, method: bool) -> Target:
+    arguments = tuple(argument_text(op, a, method=method) for a in op.signature.arguments)
+    return Target(call_name(op, form), arguments)

@@ -1,0 +1,153 @@
+"""What an entry is after the first pass: its schema understood, its formulas still texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .callees import OUTSIDE, TREE, entry_name, intrinsics
+from .errors import Position
+from .model import ForwardKind, Op, Policy, Variant
+from .reader import RawEntry, RawText
+from .reductions import Reduction, expect_reduction
+from .schema import Signature
+
+
+@dataclass(frozen=True)
+class RawFormula:
+    """A formula as the entry writes it: ``self, other: f(grad)``, or ``result: f(self_t)`` for forward mode."""
+
+    inputs: tuple[str, ...]  # results, in forward mode
+    text: RawText
+    is_tangent: bool = False
+    is_derived: bool = False  # nobody wrote it: see derive.py
+
+    @property
+    def subject(self) -> str:
+        """How messages call it."""
+        names = " and ".join(repr(name) for name in self.inputs)
+        if self.is_derived:
+            return f"derived formula for {names}, '{self.text.text}',"
+        return f"{'forward ' if self.is_tangent else ''}formula for {names}"
+
+
+@dataclass(frozen=True)
+class RawForward:
+    """``kind(text)``; `start` is where `text` begins in `raw`."""
+
+    kind: ForwardKind
+    raw: RawText
+    start: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """An entry whose schema parses. The rest may still be wrong: errors know."""
+
+    entry: RawEntry
+    signature: Signature
+    expanded: tuple[tuple[Signature, tuple[str, ...]], ...]  # variants, kinds of their unions
+    forward: RawForward | None
+    formulas: tuple[RawFormula, ...]
+    tangent_formulas: tuple[RawFormula, ...]  # forward mode, as far as the entry says it
+    non_differentiable: frozenset[str]  # inputs that the entry says have no gradient
+    without_formula: tuple[str, ...]  # inputs whose formulas are to be derived
+    output_differentiability: tuple[bool, ...]
+    output_condition: RawText | None  # of the only result: when it has a history
+    forms: frozenset[str]
+    supports_complex: bool
+    samples: tuple[dict[str, str], ...] = field(hash=False)
+    policy: Policy
+    package: str = ""  # of a table outside the tree
+    saving: str = ""  # why the node keeps what it keeps, where there was a choice
+
+    @property
+    def base(self) -> str:
+        return self.signature.base
+
+    @property
+    def position(self) -> Position:
+        return self.entry.name.position
+
+    @property
+    def nondifferentiable(self) -> str:
+        return self.entry.expect_text("nondifferentiable") or ""
+
+    @property
+    def has_node(self) -> bool:
+        return bool(self.formulas)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Do all tensors broadcast to the shape of the result, and is there nothing else to it."""
+        kind = self.forward.kind if self.forward else ""
+        return kind in ("ufunc", "pointwise") or self.is_intrinsic
+
+    @property
+    def is_intrinsic(self) -> bool:
+        """Does the emitter of loops know it by name."""
+        return self.base in intrinsics() and not self.package
+
+    @property
+    def module(self) -> str:
+        """What formulas that call the op keep of where it is."""
+        return f"{self.package}.{self.entry.family}" if self.package else self.entry.family
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """What the forward reduces, as far as its text tells."""
+        forward = self.forward
+        return expect_reduction(forward.text) if forward is not None and forward.kind == "array" else None
+
+    @property
+    def camel_case(self) -> str:
+        """``log_softmax`` -> ``LogSoftmax``; an op that changes its argument is named as without."""
+        parts = self.base.strip("_").split("_")
+        name = "".join(part[:1].upper() + part[1:] for part in parts)
+        return name.removesuffix("Forward")  # the node of conv_forward is ConvBackward
+
+    @property
+    def operators(self) -> tuple[tuple[str, str], ...]:
+        return tuple((method.text, kind.text) for kind, method in self.entry.operators)
+
+    @property
+    def aliases(self) -> tuple[RawText, ...]:
+        return self.entry.lists.get("aliases", ())
+
+    @property
+    def c_entries(self) -> tuple[str, ...]:
+        prefix = OUTSIDE if self.package else TREE
+        return tuple(prefix + entry_name(s, *kinds) for s, kinds in self.expanded)
+
+    @property
+    def other_names(self) -> tuple[RawText, ...]:
+        """The names outside of its own base under which the op is reached."""
+        return (*(method for _, method in self.entry.operators), *self.aliases)
+
+    def scalar_positions(self, index: int) -> tuple[str, ...]:
+        """Union arguments that are numbers in this variant."""
+        unions = (a.name for a in self.signature.arguments if a.type.union_scalar)
+        kinds = self.expanded[index][1]
+        return tuple(name for name, kind in zip(unions, kinds, strict=True) if kind == "scalar")
+
+    def op(self, variants: tuple[Variant, ...]) -> Op:
+        return Op(
+            family=self.entry.family,
+            line=self.position.line,
+            name=str(self.signature),
+            base=self.base,
+            overload=self.signature.overload,
+            signature=self.signature,
+            variants=variants,
+            forms=self.forms,
+            operators=self.operators,
+            variadic=self.entry.expect_text("variadic"),
+            aliases=tuple(alias.text for alias in self.aliases),
+            samples=self.samples,
+            doc=self.entry.expect_text("doc") or "",
+            supports_complex=self.supports_complex,
+            nondifferentiable=self.nondifferentiable,
+            non_differentiable=tuple(a.name for a in self.signature.arguments if a.name in self.non_differentiable),
+            output_differentiability=self.output_differentiability,
+            policy=self.policy,
+        )

@@ -1,0 +1,105 @@
+"""What an entry says of the forms of its op: function, method, in place, operators, other names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .errors import Collector, Position, did_you_mean, hint_from
+from .model import FORMS
+from .reader import RawEntry, RawText
+from .schema import Signature
+from .vocabulary import OPERATORS
+
+
+@dataclass(frozen=True)
+class FormReader:
+    """Reads the forms of one entry, and checks that the op can have them."""
+
+    entry: RawEntry
+    signature: Signature
+    errors: Collector
+    package: str  # of a table outside the tree
+
+    def error(self, position: Position, problem: str, hint: str = "") -> None:
+        self.errors.add(position, self.signature.base, problem, hint)
+
+    def forms(self) -> frozenset[str]:
+        texts = self.entry.lists.get("variants")
+        if texts is None:
+            possible = {"function", "method"} - ({"method"} if self.why_not("method") else set())
+            return frozenset(possible)
+        return frozenset(text.text for text in texts if text.text in FORMS)
+
+    def verify(self) -> None:
+        for text in self.entry.lists.get("variants", ()):
+            self.verify_form(text)
+        for kind, method in self.entry.operators:
+            self.verify_operator(kind, method)
+        for alias in self.entry.lists.get("aliases", ()):
+            if not alias.text.isidentifier():
+                self.error(alias.position, f"alias '{alias.text}' is no name")
+        self.verify_variadic()
+
+    def verify_form(self, text: RawText) -> None:
+        if text.text not in FORMS:
+            hint = hint_from("Variants", text.text, FORMS)
+            self.error(text.position, f"unknown variant '{text.text}'", hint)
+            return
+        reason = self.why_not(text.text)
+        if reason:
+            self.error(text.position, f"variant '{text.text}' is not possible: {reason}")
+
+    def why_not(self, form: str) -> str:
+        """Why the op cannot have a form, or ""."""
+        receiver = self.signature.expect_argument("self")
+        if form in ("function", "internal"):
+            return ""
+        if form == "copy":
+            returned = self.signature.returns[0].type
+            return "" if returned.alias and not returned.written else "the result is no view"
+        if form != "out" and (receiver is None or not receiver.type.is_tensor):
+            return "no tensor is called 'self'"
+        if form == "method":
+            return ""
+        if form == "property":
+            others = [a for a in self.signature.arguments if a.name != "self" and a.default is None]
+            return f"'{others[0].name}' has no default" if others else ""
+        return self.why_no_target()
+
+    def why_no_target(self) -> str:
+        """Why no given tensor can take the result: what in-place and out forms need."""
+        if len(self.signature.returns) > 1:
+            return "the op returns several things"
+        returned = self.signature.returns[0].type
+        if returned.written:
+            return "the op itself changes its argument"
+        if returned.alias:
+            return "the result is a view"
+        return "" if returned.is_tensor else f"the op returns {returned}"
+
+    def verify_operator(self, kind: RawText, method: RawText) -> None:
+        if self.package:
+            hint = "Give the op a method, or call it as a function."
+            self.error(kind.position, f"'{method.text}' belongs to gradsmith's own table", hint)
+        elif kind.text not in OPERATORS:
+            hint = hint_from("Kinds", kind.text, OPERATORS)
+            self.error(kind.position, f"unknown kind of operator '{kind.text}'", hint)
+        elif method.text not in OPERATORS[kind.text]:
+            hint = did_you_mean(method.text, OPERATORS[kind.text])
+            self.error(method.position, f"'{method.text}' is no {kind.text} operator", hint)
+        elif kind.text == "inplace" and "inplace" not in self.forms() and not self.signature.returns[0].type.written:
+            hint = "Add 'inplace' to its variants."
+            self.error(method.position, f"'{method.text}' needs the in-place variant", hint)
+
+    def verify_variadic(self) -> None:
+        text = self.entry.texts.get("variadic")
+        if text is None:
+            return
+        argument = self.signature.expect_argument(text.text)
+        if argument is None:
+            names = [a.name for a in self.signature.arguments]
+            hint = hint_from("Arguments", text.text, names)
+            self.error(text.position, f"variadic '{text.text}' is no argument", hint)
+        elif not argument.type.is_list:
+            problem = f"variadic '{text.text}' is {argument.type}, which is no list"
+            self.error(text.position, problem)

@@ -1,0 +1,105 @@
+"""Entries of one base that share a name: which of them a call means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .calls import Form, call_name
+from .model import Op
+from .parameters import OPTIONAL_TENSOR, Parameter, double_quoted, function_name, with_star
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One signature of an overloaded face."""
+
+    text: str  # as errors show it
+    parameters: tuple[Parameter, ...]
+    call: str
+    arguments: int  # how many of the parameters the call takes; the rest is `out`
+
+
+@dataclass(frozen=True)
+class Binder:
+    """The C function behind an overloaded face: matches, then calls."""
+
+    name: str  # bind_max
+    table: str  # MAX_OVERLOADS
+    op: str
+    candidates: tuple[Candidate, ...]
+    direct: tuple[tuple[int, str], ...]  # (number of positional arguments, the only call that takes so many)
+
+
+@dataclass(frozen=True)
+class Added:
+    """A parameter that only the second of two entries has, and its value when it is not given."""
+
+    name: str
+    absent: str
+
+
+def added_parameters(ops: tuple[Op, ...]) -> tuple[Added, ...]:
+    """What the second of two entries adds to the parameters of the first, when it is nothing but an extension.
+
+    Exactly one added parameter is required there. Not given, that is None, and all others at their defaults, the first
+    entry is meant.
+    """
+    if len(ops) != 2:
+        return ()
+    first, second = (op.signature.arguments for op in ops)
+    added = [a for a in second if a not in first]
+    if [a for a in second if a in first] != list(first) or sum(a.default is None for a in added) != 1:
+        return ()
+    return tuple(Added(a.name, double_quoted(a.default or "None")) for a in added)
+
+
+def is_overloaded(ops: tuple[Op, ...]) -> bool:
+    return len(ops) > 1 and not added_parameters(ops)
+
+
+def binder_name(op: Op, form: Form) -> str:
+    return f"bind_{op.base}{form.suffix}"
+
+
+def binders(form: Form, ops: tuple[Op, ...]) -> Iterator[Binder]:
+    shown = tuple(op for op in ops if op.forms)
+    if not shown or not is_overloaded(shown):
+        return
+    candidates = tuple(_candidate(op, form) for op in shown)
+    yield Binder(
+        name=binder_name(ops[0], form),
+        table=f"{ops[0].base.upper()}{form.suffix.upper()}_OVERLOADS",
+        op=ops[0].base + form.suffix,
+        candidates=candidates,
+        direct=tuple(_direct(candidates)),
+    )
+
+
+def _candidate(op: Op, form: Form) -> Candidate:
+    parameters = [
+        Parameter(function_name(a.name), a.type, double_quoted(a.default or ""), a.keyword_only)
+        for a in op.signature.arguments
+    ]
+    out = "out" in op.forms and not form.inplace
+    if out:
+        parameters.append(Parameter("out", OPTIONAL_TENSOR, "None", keyword_only=True))
+    shown = [Parameter(f"{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters]
+    text = ", ".join(with_star(shown)).replace('"', "'")
+    return Candidate(f"({text})", tuple(parameters), call_name(op, form), len(op.signature.arguments))
+
+
+def _direct(candidates: tuple[Candidate, ...]) -> Iterator[tuple[int, str]]:
+    """Numbers of positional arguments that only one candidate takes: no matching is needed then."""
+    ranges = [_positional_range(candidate) for candidate in candidates]
+    for count in range(max(high for _, high in ranges) + 1):
+        fitting = [c.call for c, (low, high) in zip(candidates, ranges, strict=True) if low <= count <= high]
+        exact = [c for c in candidates if c.call in fitting and c.arguments == count]
+        if len(fitting) == 1 and exact:
+            yield count, fitting[0]
+
+
+def _positional_range(candidate: Candidate) -> tuple[int, int]:
+    positional = [p for p in candidate.parameters if not p.keyword_only]
+    needs_keyword = any(p.keyword_only and not p.default for p in candidate.parameters)
+    return (len(positional) + 1 if needs_keyword else sum(not p.default for p in positional)), len(positional)

@@ -1,0 +1,70 @@
+"""What the parts of the resolver share: the scope, looking up callees, and names known not to be None."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from .callees import Callee, Callees, Mismatch, bind, intrinsics
+from .errors import Consequence
+from .formula import Expr, Name
+from .scope import Scope
+
+
+@dataclass
+class ResolverBase(ABC):
+    """One formula and its scope. Raises `Problem` with the offset of what is wrong."""
+
+    scope: Scope
+    callees: Callees
+    spellings: set[str] = field(default_factory=set)  # of gradients: "grad", "grads", "grad_values"
+    _present: list[str] = field(default_factory=list)  # optional names known not to be None here
+
+    @abstractmethod
+    def visit(self, node: ast.expr) -> Expr:
+        """The tree of any part of the formula."""
+
+    # -- names that may be None
+
+    def narrowed(self, found: Expr) -> Expr:
+        if isinstance(found, Name) and found.name in self._present:
+            return replace(found, type=found.type.required)
+        return found
+
+    @contextmanager
+    def knowing(self, present: tuple[str, ...]) -> Iterator[None]:
+        """Names that are not None as long as this lasts."""
+        self._present.extend(present)
+        try:
+            yield
+        finally:
+            del self._present[len(self._present) - len(present) :]
+
+    # -- callees
+
+    def forgive_broken(self, name: str) -> None:
+        if name in self.callees.broken:
+            raise Consequence(f"uses {name}, whose entry is wrong")
+
+    def candidates(self, function: str) -> list[Callee]:
+        """Ops, then helpers; in a pointwise forward also loop functions.
+
+        In the forward of an op its name means what it meant without that op.
+        """
+        is_own = function == self.scope.own_base
+        found = self.callees.of_library(function) if is_own else self.callees.named(function)
+        if self.scope.elementwise and not found:
+            return list(intrinsics().get(function, ()))
+        return found
+
+    @staticmethod
+    def first_match(candidates: list[Callee], positional: list[Expr]) -> tuple[Callee, tuple[Expr, ...]] | None:
+        for callee in candidates:
+            try:
+                return callee, bind(callee, positional)
+            except Mismatch:
+                continue
+        return None

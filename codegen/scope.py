@@ -1,0 +1,30 @@
+"""What one formula sees, and the types that its values have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .formula import Expr
+from .schema_types import Type
+
+TENSOR = Type("Tensor")
+TENSORS = Type("Tensor", is_list=True)
+INT = Type("int")
+BOOL = Type("bool")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What one formula sees."""
+
+    variables: Mapping[str, Expr]
+    # Per output: does a gradient arrive for it. Empty in a forward expression.
+    differentiable_outputs: tuple[bool, ...] = ()
+    returns_list: bool = False  # the op returns Tensor[]: how many gradients there are is not known
+    elementwise: bool = False  # a pointwise forward: a tensor may be a test, loop functions may be called
+    own_base: str = ""  # a name that does not mean the op itself, but gradsmith's op or the loop function
+    multi_returns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mask: tuple[str, ...] = ()  # inputs that `grad_input_mask` tells about: those of a joint formula
+    numbers: tuple[str, ...] = ()  # inputs that are numbers in this variant
+    in_backward: bool = False  # a run of the engine evaluates it

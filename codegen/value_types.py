@@ -1,0 +1,75 @@
+"""Types of what is put together from typed parts, and which names a test proves not to be None."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from .callees import expect_conversion, wider
+from .errors import Problem
+from .formula import Attribute, Expr, Name, Operator
+from .schema_types import Type
+from .scope import INT
+
+
+def has_tensor(expr: Expr) -> bool:
+    return expr.type.name == "Tensor"
+
+
+def number_type(node: ast.BinOp, symbol: str, left: Expr, right: Expr) -> Type:
+    """Type of an operator between values that are no tensors."""
+    if symbol == "+" and left.type == right.type and _is_list_of_numbers(left.type):
+        return replace(left.type, length=0)
+    for side, operand in ((node.left, left), (node.right, right)):
+        if not operand.type.is_number:
+            what = f"{operand.type.plain}, which is no number"
+            hint = "Test it with 'is None' first." if operand.type.required.is_number else ""
+            raise Problem(f"applies '{symbol}' to {what}", side.col_offset, hint)
+    result = wider(left.type, right.type)
+    return Type("float") if symbol == "/" and result == INT else result
+
+
+def _is_list_of_numbers(type_: Type) -> bool:
+    return type_.is_list and type_.item.is_number and not type_.optional
+
+
+def are_comparable(symbol: str, left: Type, right: Type) -> bool:
+    if left.is_number and right.is_number:
+        return True
+    if left.is_list != right.is_list:
+        return False
+    same = left.name == right.name or (left.required.is_number and right.required.is_number)
+    return same and symbol in ("==", "!=")
+
+
+def joined_type(offset: int, body: Expr, orelse: Expr) -> Type:
+    """The type of both branches together."""
+    left, right = body.type.plain, orelse.type.plain
+    optional = left.optional or right.optional or "None" in (left.name, right.name)
+    if left.name == "None":
+        return replace(right, optional=right.name != "None")
+    if right.name == "None":
+        return replace(left, optional=True)
+    if left.is_number and right.is_number:
+        return left if left == right else wider(left, right)
+    if left.required == right.required:
+        return replace(left, optional=optional)
+    if expect_conversion(body, right) or expect_conversion(orelse, left):
+        return right if expect_conversion(body, right) else left
+    raise Problem(f"gives {left} or {right}: the two sides of 'if' differ", offset)
+
+
+def names_present(test: Expr, holds: bool) -> tuple[str, ...]:
+    """Names that are not None when `test` holds (or does not hold)."""
+    match test:
+        case Operator(symbol="not", operands=(operand,)):
+            return names_present(operand, not holds)
+        case Operator(symbol="and", operands=operands) if holds:
+            return tuple(name for o in operands for name in names_present(o, True))
+        case Operator(symbol="or", operands=operands) if not holds:
+            return tuple(name for o in operands for name in names_present(o, False))
+        case Attribute(attribute="is_none", owner=owner) if not holds:
+            return (owner,)
+        case Operator(symbol="is", operands=(Name(name=name), _)) if not holds:
+            return (name,)
+    return ()
