@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime import engine, upcalls
+from gradsmith.runtime import runs, upcalls
 from gradsmith.runtime.creation import ones, zeros_like
 from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.python_data import is_tensor
@@ -57,14 +57,14 @@ def backward(
     if create_graph:
         _warn_create_graph()
     if inputs is None:
-        engine.run_backward(roots, grads, keep_graph, create_graph)
+        runs.run_backward(roots, grads, keep_graph, create_graph)
         return
     wanted = _inputs_list(inputs, "backward")
     _check_inputs(wanted)
     for one in wanted:
         if is_tensor(one):
             one.retain_grad()
-    engine.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
+    runs.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
 
 
 def grad(
@@ -127,7 +127,7 @@ def grad(
     def product(vectors: list[Any], keep_graph: bool) -> list[Any]:
         grads = _root_gradients(roots, vectors)
         _check_inputs(wanted)
-        return engine.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
+        return runs.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
 
     results = _batched(product, roots, vectors, keep_graph) if is_grads_batched else product(vectors, keep_graph)
     finished = _finish(results, wanted, allow_unused, materialize_grads, create_graph)
@@ -141,7 +141,7 @@ def _finish(
         if result is not None:
             continue
         if not allow_unused:
-            raise engine.unused_input(inputs, index)  # a path leads to it, but no gradient came along
+            raise runs.unused_input(inputs, index)  # a path leads to it, but no gradient came along
         if materialize:
             results[index] = _zeros_like(inputs[index], create_graph)
     return results
@@ -209,7 +209,7 @@ def _as_list(tensors: Any, name: str) -> list[Any]:
     found = list(tensors)
     for index, tensor in enumerate(found):
         if isinstance(tensor, GradientEdge):
-            engine.expected_gradient(tensor)  # raises when there is no such edge
+            runs.expected_gradient(tensor)  # raises when there is no such edge
         elif not isinstance(tensor, TensorBase):
             raise TypeError(f"{name}[{index}] must be a Tensor or a GradientEdge, got {type(tensor).__name__}")
     return found
@@ -263,11 +263,11 @@ def _check_inputs(inputs: list[Any]) -> None:
 
 
 def _shape_of(root: Any) -> Any:
-    return root.shape if is_tensor(root) else engine.expected_gradient(root)[0]
+    return root.shape if is_tensor(root) else runs.expected_gradient(root)[0]
 
 
 def _dtype_of(root: Any) -> Any:
-    return root.dtype if is_tensor(root) else engine.expected_gradient(root)[1]
+    return root.dtype if is_tensor(root) else runs.expected_gradient(root)[1]
 
 
 def _grad_dtype_of(root: Any) -> Any:
@@ -276,7 +276,7 @@ def _grad_dtype_of(root: Any) -> Any:
 
 
 def _device_of(root: Any) -> Any:
-    return root.device if is_tensor(root) else engine.expected_gradient(root)[2]
+    return root.device if is_tensor(root) else runs.expected_gradient(root)[2]
 
 
 def _root_gradients(roots: list[Any], grads: list[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.runtime import engine
+from gradsmith.runtime import runs
 from gradsmith.runtime.gradient_edge import GradientEdge
 
 
@@ -85,7 +85,7 @@ def test_gradient_edges_that_are_none(wrong):
 @pytest.mark.parametrize("junk", [(), (None,), 3, "ab", []])
 def test_the_engine_is_asked_about_no_edge(junk):
     with pytest.raises(TypeError, match="a gradient edge is a tuple of a Node and a number|must be a Node"):
-        engine.expected_gradient(junk)
+        runs.expected_gradient(junk)
 
 
 def test_batched_gradients():
