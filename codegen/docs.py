@@ -106,6 +106,8 @@ def _raises(op: Op) -> list[DocItem]:
     raises = [DocItem("", "TypeError", "If an argument has another type.")]
     if sum(a.type.is_tensor for a in op.signature.arguments) > 1:
         raises.append(DocItem("", "RuntimeError", "If the shapes do not fit together."))
+    if op.needs_scipy:
+        raises.append(DocItem("", "ModuleNotFoundError", "If SciPy is not installed."))
     return raises
 
 

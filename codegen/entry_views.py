@@ -27,6 +27,7 @@ from .views import (
     forward_kernel_name,
     inplace_name,
     kernel_prefix,
+    scipy_name,
 )
 
 # ---- entries
@@ -281,6 +282,8 @@ def _ufunc_view(variant: Variant) -> ComputeView:
 def array_names(variant: Variant) -> dict[str, str]:
     """What the names of an array expression stand for in the generated function."""
     names = {name: f"{module}.{name}" for name, module in variant.forward.functions}
+    if variant.forward.needs_scipy:
+        names["scipy"] = scipy_name(variant.signature.base)
     for argument in variant.signature.arguments:
         if argument.type.is_tensor_list:
             names[argument.name] = f"arrays_of({argument.name})"

@@ -110,6 +110,8 @@ def _consequences(op: Op) -> Iterator[str]:
     """Values and derivatives; what the variants of an entry have in common is said once."""
     forward = op.variants[0].forward
     yield f"value       {KINDS[forward.kind].format(forward.ufunc)}"
+    if op.needs_scipy:
+        yield "needs       SciPy, imported when the op is first called"
     yield from _unique(line for variant in op.variants for line in _derivatives(variant))
     if not any(variant.backward for variant in op.variants) and not op.is_composite:
         yield f"gradient    none: {op.nondifferentiable or 'the results are not differentiable'}"

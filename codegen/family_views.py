@@ -9,7 +9,16 @@ from .faces import make_face
 from .formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table
-from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView, backward_table_name, forward_kernel_name
+from .views import (
+    BackwardTable,
+    FamilyView,
+    ForwardKernel,
+    Import,
+    OpView,
+    backward_table_name,
+    forward_kernel_name,
+    scipy_name,
+)
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:
@@ -25,6 +34,7 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         functions_package=table.package if table.library else FUNCTIONS_PACKAGE,
         function_modules=tuple(sorted(modules - compiled_functions)),
         compiled_functions=tuple(sorted(modules & compiled_functions)),
+        scipy_users=tuple(dict.fromkeys((scipy_name(op.base), op.base) for op in ops if op.needs_scipy)),
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),
         forward_kernels=tuple(

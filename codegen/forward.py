@@ -6,14 +6,14 @@ import ast
 
 from .checking import Context, expect_returns
 from .declaration import Declaration, RawForward
-from .errors import Problem, did_you_mean
+from .errors import Problem, did_you_mean, hint_from
 from .formula import Expr, Formula, Name
 from .loops import why_not_loop
 from .model import Forward
 from .schema import Signature
 from .scope import TENSOR, Scope
 from .syntax import parse
-from .vocabulary import ARRAY_BUILTINS, UFUNCS
+from .vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:
@@ -92,21 +92,40 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
     arguments = {a.name for a in signature.arguments}
     local = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     read = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local]
-    known = arguments | {"np"} | ARRAY_BUILTINS | context.functions.keys()
+    known = arguments | {"np", "scipy"} | ARRAY_BUILTINS | context.functions.keys()
     for name in read:
         if name.id not in known:
             raise _unknown_array_name(name, arguments, context)
     used = {n.id for n in read}
+    needs_scipy = "scipy" in used - arguments - context.functions.keys()
+    if needs_scipy:
+        _verify_scipy(tree)
     return Forward(
         "array",
         raw.text,
         names=frozenset(used & arguments),
         functions=tuple((n, context.functions[n]) for n in sorted(used - arguments) if n in context.functions),
+        needs_scipy=needs_scipy,
     )
 
 
+def _verify_scipy(tree: ast.expr) -> None:
+    """Each `scipy` is followed by a module and a function. Which functions there are only SciPy knows."""
+    followed = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for name in ast.walk(tree):
+        if not isinstance(name, ast.Name) or name.id != "scipy":
+            continue
+        module = followed.get(id(name))
+        if module is None or id(module) not in followed:
+            hint = "Write scipy.<module>.<function>, as in scipy.special.erfinv(self)."
+            raise Problem("forward uses 'scipy' without module and function", name.col_offset, hint)
+        if module.attr not in SCIPY_MODULES:
+            hint = hint_from("Modules", module.attr, SCIPY_MODULES)
+            raise Problem(f"forward uses 'scipy.{module.attr}', which is no module of SciPy", name.col_offset, hint)
+
+
 def _unknown_array_name(name: ast.Name, arguments: set[str], context: Context) -> Problem:
-    near = did_you_mean(name.id, [*arguments, "np", *context.functions])
+    near = did_you_mean(name.id, [*arguments, "np", "scipy", *context.functions])
     hint = f"Arguments: {', '.join(sorted(arguments))}. {near}".rstrip()
     problem = f"forward uses '{name.id}', which is no argument and no {context.function_kind}"
     return Problem(problem, name.col_offset, hint)

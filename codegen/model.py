@@ -135,6 +135,7 @@ class Forward:
     formula: Formula | None = None  # kinds "pointwise" and "composite"
     names: frozenset[str] = frozenset()  # arguments an "array" expression reads
     functions: tuple[tuple[str, str], ...] = ()  # (name, module) of runtime/functions, "array" only
+    needs_scipy: bool = False  # an "array" expression calls it
 
     def __post_init__(self) -> None:
         assert bool(self.ufunc) == (self.kind == "ufunc"), self
@@ -250,6 +251,10 @@ class Op:
     @property
     def is_composite(self) -> bool:
         return self.variants[0].forward.kind == "composite"
+
+    @property
+    def needs_scipy(self) -> bool:
+        return any(variant.forward.needs_scipy for variant in self.variants)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class StructureCheck:
         read = self.names_read()
         if read is None:
             return
-        strange = read - {a.name for a in self.signature.arguments} - {"np"}
+        strange = read - {a.name for a in self.signature.arguments} - {"np", "scipy"}
         for argument in self.signature.arguments:
             misspelt = any(did_you_mean(name, [argument.name]) for name in strange)
             if argument.name not in read and not misspelt and not argument.type.written:

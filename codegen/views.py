@@ -323,6 +323,7 @@ class FamilyView:
     functions_package: str  # where array functions are: gradsmith.runtime.functions, or a package outside the tree
     function_modules: tuple[str, ...]  # of it
     compiled_functions: tuple[str, ...]  # those among them that have a .pxd
+    scipy_users: tuple[tuple[str, str], ...]  # name of what stands for SciPy, the op that needs it
     imports: tuple[Import, ...]  # other families and helpers
     backward_tables: tuple[BackwardTable, ...]
     forward_kernels: tuple[ForwardKernel, ...]
@@ -356,6 +357,11 @@ def backward_table_name(variant: Variant) -> str:
 
 def forward_kernel_name(variant: Variant) -> str:
     return f"{kernel_prefix(variant).upper()}_FORWARD"
+
+
+def scipy_name(base: str) -> str:
+    """What stands for SciPy in the expression of an op, and knows its name."""
+    return f"scipy_of_{base}"
 
 
 def inplace_name(variant: Variant) -> str:

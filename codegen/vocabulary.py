@@ -249,6 +249,8 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 # ---- forward: array(expression)
 
 ARRAY_BUILTINS = _words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
+# What may follow `scipy.` there, before the name of a function.
+SCIPY_MODULES = _words("fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats")
 
 # ---- Python texts outside of formulas
 

@@ -110,6 +110,7 @@ def words() -> str:
         "Constants and dtypes in formulas": code_list([*vocabulary.CONSTANTS, *sorted(vocabulary.DTYPES)]),
         "Helpers of formulas": code_block(str(helper.signature) for helper in helpers()),
         "Functions that `array(...)` may call": bullets(array_functions().items()),
+        "Modules of SciPy in `array(...)`": code_list(sorted(vocabulary.SCIPY_MODULES)),
     }
     return "".join(f"## {title}\n\n{text}\n\n" for title, text in sections.items()).rstrip() + "\n"
 

@@ -48,6 +48,7 @@ from gradsmith.generated.exponential import (
     erf,
     erf_loop,
     erf_any,
+    erfinv,
 )
 from gradsmith.generated.trigonometric import (
     sin,
@@ -248,6 +249,7 @@ __all__ = [
     "sqrt",
     "rsqrt",
     "erf",
+    "erfinv",
     "sin",
     "cos",
     "tan",

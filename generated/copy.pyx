@@ -128,7 +128,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1866
+# derivatives.yaml:1884
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -204,7 +204,7 @@ def clone(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1874
+# derivatives.yaml:1892
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -266,7 +266,7 @@ def detach_copy(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1885
+# derivatives.yaml:1903
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -283,7 +283,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1893
+# derivatives.yaml:1911
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -296,7 +296,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1903
+# derivatives.yaml:1921
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -309,7 +309,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:1915
+# derivatives.yaml:1933
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -369,7 +369,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1926
+# derivatives.yaml:1944
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -448,7 +448,7 @@ def to_copy(input, dtype):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:1935
+# derivatives.yaml:1953
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -537,7 +537,7 @@ def copy_to(input, device, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:1945
+# derivatives.yaml:1963
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -638,7 +638,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:1957
+# derivatives.yaml:1975
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -715,7 +715,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:1967
+# derivatives.yaml:1985
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -816,7 +816,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1979
+# derivatives.yaml:1997
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -854,7 +854,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1987
+# derivatives.yaml:2005
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -931,7 +931,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1996
+# derivatives.yaml:2014
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

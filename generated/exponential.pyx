@@ -139,6 +139,9 @@ import numpy as np
 
 from gradsmith.runtime.overloads import REQUIRED, Overload
 from gradsmith.runtime.return_types import return_type
+from gradsmith.runtime.scipy_modules import SciPy
+
+cdef object scipy_of_erfinv = SciPy("erfinv")
 
 cdef extern from "exponential_kernels.h":
     const FusedKernel *const EXP_BACKWARD[1]
@@ -153,7 +156,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:514
+# derivatives.yaml:516
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -273,7 +276,7 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:524
+# derivatives.yaml:526
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -393,7 +396,7 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:532
+# derivatives.yaml:534
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -511,7 +514,7 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:543
+# derivatives.yaml:545
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -629,7 +632,7 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:554
+# derivatives.yaml:556
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -749,7 +752,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:565
+# derivatives.yaml:567
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -887,7 +890,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:576
+# derivatives.yaml:578
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -937,7 +940,7 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:586
+# derivatives.yaml:588
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1041,7 +1044,7 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:596
+# derivatives.yaml:598
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -1126,3 +1129,125 @@ def erf_any(input):
         result: auto_element_wise
     """
     return call_erf_any(input)
+
+
+# ---- erfinv(Tensor self) -> Tensor
+# derivatives.yaml:609
+
+cdef class ErfinvBackward0(Node):
+    """Backward of ``erfinv(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result
+        # self: grad * (0.886226925452758 * exp(result * result))
+        result = unpack(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(result, result)), 0.886226925452758)))
+        return 0
+
+    cpdef str name(self):
+        return "ErfinvBackward0"
+
+    @property
+    def _saved_result(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_result(self):
+        return raw_saved(self, 0)
+
+cdef int tangents_erfinv(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(result, result)), 0.886226925452758)))
+    finally:
+        walk.end()
+    return 0
+
+cdef TensorBase op_erfinv(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("erfinv", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
+    cdef ErfinvBackward0 node
+    if requires_grad_1(self):
+        node = ErfinvBackward0.__new__(ErfinvBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        tangents_erfinv(result, self)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_erfinv(TensorBase self):
+    check_inplace("erfinv_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("erfinv_", (self,))
+    # saving the result would save the view, which will hold the node
+    # the rule of forward mode reads the value before the write
+    if self.flags & IS_VIEW or has_tangent_1(self):
+        copy_into("erfinv_", self, op_erfinv(self))
+        if span:
+            end_op(span, self)
+        return self
+    cdef ErfinvBackward0 node = None
+    if requires_grad_1(self):
+        node = ErfinvBackward0.__new__(ErfinvBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+    write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
+    finish_inplace(self, node)
+    if node is not None:
+        save_output(node, 0, self)
+    if span:
+        end_op(span, self)
+    return self
+
+cdef object call_erfinv(object self):
+    self = check_tensor(self, "erfinv", "input", 1)
+    check_real(self, "erfinv")
+    return op_erfinv(<TensorBase>self)
+
+cdef object call_erfinv_(object self):
+    self = check_tensor(self, "erfinv_", "input", 1)
+    check_real(self, "erfinv_")
+    return inplace_erfinv(<TensorBase>self)
+
+def erfinv(input, *, out=None):
+    """Inverse of the error function. SciPy computes it.
+
+    ``erfinv(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    out : Tensor, optional
+        Receives the result.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    ModuleNotFoundError
+        If SciPy is not installed.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad * (0.886226925452758 * exp(result * result))
+        result: auto_element_wise
+    """
+    return give_out("erfinv", out, call_erfinv(input))

@@ -78,6 +78,8 @@ from gradsmith.generated.exponential cimport (
     call_rsqrt_,
     call_erf,
     call_erf_,
+    call_erfinv,
+    call_erfinv_,
 )
 
 from gradsmith.generated.trigonometric cimport (
@@ -701,6 +703,14 @@ cdef class Tensor(Variable):
     def erf_(self):
         """Error function of each element. Written into the tensor itself."""
         return call_erf_(self)
+
+    def erfinv(self):
+        """Inverse of the error function. SciPy computes it."""
+        return call_erfinv(self)
+
+    def erfinv_(self):
+        """Inverse of the error function. SciPy computes it. Written into the tensor itself."""
+        return call_erfinv_(self)
 
     def sin(self):
         """Sine of each element, in radians."""

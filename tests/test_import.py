@@ -12,6 +12,7 @@ HEAVY = {
     "concurrent.futures",
     "asyncio",
     "ctypes",
+    "scipy",
     "jinja2",
     "yaml",
     "setuptools",

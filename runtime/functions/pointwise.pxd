@@ -1,3 +1,4 @@
+cpdef object floating_of(object function, object a)
 cpdef object where_of(object condition, object a, object b)
 cpdef object erf_of(object a)
 cpdef object rounded_div_of(object a, object b, object rounding_mode)

@@ -27,6 +27,15 @@ cdef object as_array(object value):
     return np.asarray(value, number_dtype(value))
 
 
+# ---- functions of floats
+
+cpdef object floating_of(object function, object a):
+    """A function that knows float32 and float64: of integers in the default dtype, of float16 by way of float32."""
+    if a.dtype.kind in "biu":
+        return function(take(cast(<PyObject *>a, default_type())))
+    return function(a).astype(a.dtype, copy=False)
+
+
 # ---- where
 
 cpdef object where_of(object condition, object a, object b):

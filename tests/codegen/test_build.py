@@ -192,6 +192,13 @@ def test_forwards() -> None:
     )
 
 
+def test_array_expressions_that_need_scipy() -> None:
+    entry = "f(Tensor self{}) -> Tensor\n  forward: array({})\n  self: grad"
+    assert op_with(entry.format("", "scipy.special.j0(self) + scipy.linalg.lapack.dgesv(self)[0]")).needs_scipy
+    assert not op_with(entry.format("", "np.special.scipy(self)")).needs_scipy
+    assert not op_with(entry.format(", int scipy", "self * scipy")).needs_scipy
+
+
 def test_array_functions_and_their_modules() -> None:
     entry = "f(Tensor self, int[] dims) -> Tensor\n  forward: array(flip_of(self, [d for d in dims]))\n  self: grad"
     forward = op_with(entry, functions={"flip_of": "shapes", "other": "x"}).variants[0].forward

@@ -32,7 +32,7 @@ RULES = {
     ("", "=", "=", "real"): "abs",
     ("=", "=", "=", "-"): "sign maximum minimum amax amin max max.other min min.other",
     ("int64", "=", "=", "="): "square",
-    ("float32", "float32", "=", "-"): "clamp clamp.open clamp_min clamp_max erf",
+    ("float32", "float32", "=", "-"): "clamp clamp.open clamp_min clamp_max erf erfinv",
     ("", "=", "=", "-"): "relu",
     ("", "", "=", "-"): "softplus gelu",
     ("", "", "=", ""): "silu",

@@ -29,6 +29,12 @@ def smoothed(x, times=1):
     return x
 
 
+def bessel0(x):
+    """By Bessel's integral, for which the midpoint rule is exact but for rounding."""
+    angles = (np.arange(64) + 0.5) * np.pi / 64
+    return np.mean(np.cos(np.multiply.outer(x, np.sin(angles))), -1)
+
+
 # Op, arguments, the same in NumPy.
 CASES = {
     "squareplus": ("squareplus", (DATA,), squareplus),
@@ -41,6 +47,7 @@ CASES = {
     "loop of own ops": ("both", (DATA, DATA[1].copy()), lambda a, b: squareplus(a, 0.5) * b * b),
     "own and gradsmith's of one name": ("where", (DATA > 0, DATA), lambda c, x: x * tanh(x) + np.where(c, x, 0)),
     "array function": ("smoothed", (DATA[0].copy(), 3), smoothed),
+    "SciPy": ("bessel0", (DATA,), bessel0),
     "view": ("every_other", (DATA,), lambda x: x[::2]),
 }
 
@@ -138,7 +145,7 @@ def test_several_results(kinds):
     np.testing.assert_array_equal(x.grad, wanted)
 
 
-@pytest.mark.parametrize("name", ["squareplus", "smoothed"])
+@pytest.mark.parametrize("name", ["squareplus", "smoothed", "bessel0"])
 def test_out(kinds, name):
     x, out = gs.tensor(DATA), gs.zeros(3, 4, dtype=gs.float64)
     assert getattr(kinds, name)(x, out=out) is out
@@ -172,11 +179,11 @@ def test_the_table_is_there_as_data(kinds):
     assert rows["squareplus"].gradients == (("self", "grad * (result / sqrt(self * self + width))"),)
     assert kinds.__all__ == [
         "squareplus", "soft_relu", "tanh", "erf", "mul", "both", "where", "extremes", "smoothed", "every_other",
-        "halves", "total",
+        "halves", "bessel0", "bessel1", "total",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["squareplus", "tanh", "smoothed"])
+@pytest.mark.parametrize("name", ["squareplus", "tanh", "smoothed", "bessel0"])
 def test_forward_mode(kinds, name):
     """The derivative along a direction, which no entry of the table has written down."""
     op = getattr(kinds, name)

@@ -102,7 +102,7 @@ def test_a_list_in_itself():
         (b"ab", TypeError, "invalid data type 'bytes'"),
         ([1, None], RuntimeError, "could not infer dtype of NoneType"),
         ({1: 2}, RuntimeError, "could not infer dtype of dict"),
-        (np.array([object()]), TypeError, "can't convert np.ndarray of type numpy.object_"),
+        (np.array([Ellipsis]), TypeError, "can't convert np.ndarray of type numpy.object_"),
         (np.array(["a"]), TypeError, "can't convert np.ndarray of type numpy.str_"),
         (np.zeros(2, "longdouble"), TypeError, "can't convert np.ndarray of type numpy.longdouble"),
         (np.ma.array([1, 2], mask=[0, 1]), TypeError, "masked array"),
