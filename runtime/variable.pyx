@@ -523,6 +523,23 @@ cdef class Variable(TensorBase):
         observe_leaf(self)
         return add_hook(meta.hooks, hook)
 
+    @property
+    def _backward_hooks(self):
+        """The hooks of `register_hook`, a dict by handle number; None where there never was one."""
+        cdef PyObject *node = current_grad_fn(self)
+        if node == NULL:
+            return None if self.meta is None else (<TensorMeta>self.meta).hooks
+        if (<Node>node).meta is not None:
+            for output_nr, table in node_meta(<Node>node).tensor_hooks:
+                if output_nr == self.output_nr:
+                    return table
+        return None
+
+    @property
+    def _post_accumulate_grad_hooks(self):
+        """The hooks of `register_post_accumulate_grad_hook`, likewise."""
+        return None if self.meta is None else (<TensorMeta>self.meta).post_accumulate_hooks
+
     def register_post_accumulate_grad_hook(self, hook):
         """Call ``hook(tensor)`` after the `.grad` of this leaf was updated.
 

@@ -56,13 +56,17 @@ class enforce_grad_layout_policy(ThreadSwitch):
 
     The gradient of a leaf that is stored without gaps has its strides. Where the first gradient that arrives has other
     ones, that costs a copy, which is saved when the policy is off. Copies that are made for other reasons always follow
-    the policy.
+    the policy. A `.grad` that was laid out otherwise by the user is added to as it is, with a warning, once, while the
+    policy is on.
 
     Parameters
     ----------
-    mode : bool
+    enable : bool
         True, which is what holds at first, makes gradients follow their leaf.
     """
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
 
     _get = staticmethod(is_grad_layout_enforced)
     _put = staticmethod(put_grad_layout_enforced)

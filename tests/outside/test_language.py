@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.autograd import grad
+from gradsmith.autograd import forward_ad, grad
 from gradsmith.autograd.graph import get_gradient_edge
 
 HERE = Path(__file__).resolve().parent
@@ -116,6 +116,13 @@ def test_an_input_that_the_entry_is_silent_about_may_not_require_grad(ops, x, y)
         ops.joined([x], [y])
     with gs.no_grad():
         assert ops.blend(x, y, gs.zeros(3, requires_grad=True)).tolist() == [4, 10, 18]
+
+
+def test_an_input_that_the_entry_is_silent_about_may_not_have_a_tangent(ops, x, y):
+    with forward_ad.dual_level():
+        anchor = forward_ad.make_dual(gs.zeros(3), gs.ones(3))
+        with pytest.raises(NotImplementedError, match="'blend' is not .* 'anchor'.* cannot have a tangent"):
+            ops.blend(x, y, anchor)
 
 
 def test_a_gradient_that_nobody_has_worked_out(ops, x, y):

@@ -76,6 +76,26 @@ def test_any_order():
     np.testing.assert_allclose(third.numpy(), [6.0, 6.0])
 
 
+def test_an_intermediate_that_is_kept_is_a_constant():
+    """Only inputs and outputs have a history: what forward computes on the way was not recorded."""
+
+    def forward(ctx, x):
+        square = x * x
+        ctx.save_for_backward(x, square)
+        return square * x
+
+    x = leaf([2.0])
+    for backward, second in (
+        (lambda ctx, g: 3 * ctx.saved_tensors[1] * g, None),
+        (lambda ctx, g: 2 * ctx.saved_tensors[0] ** 2 * g + ctx.saved_tensors[1] * g, 8.0),
+        (lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2 * g, 12.0),
+    ):
+        (first,) = grad(make(forward, backward).apply(x), x, create_graph=True)
+        assert first.item() == 12.0 and first.requires_grad == (second is not None)
+        if second is not None:
+            assert grad(first, x)[0].item() == second
+
+
 def test_backward_is_recorded_only_when_asked():
     seen = []
     custom = make(lambda ctx, x: x * 1, lambda ctx, g: (seen.append(gs.is_grad_enabled()), g)[1])

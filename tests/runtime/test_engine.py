@@ -47,8 +47,19 @@ def test_existing_grad_is_added_to_in_place():
     x.sum().backward()
     first = x.grad
     x.sum().backward()
-    assert x.grad is first
+    assert x.grad is first and first._version == 1
     np.testing.assert_array_equal(first.numpy(), [2.0, 2.0])
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_existing_grad_is_left_alone_where_the_sum_has_a_history():
+    """R134."""
+    x = leaf([1.0, 2.0])
+    (x * x).sum().backward()
+    first, version = x.grad, x.grad._version
+    (x * x).sum().backward(create_graph=True)
+    assert first.tolist() == [2, 4] and first._version == version
+    assert x.grad.tolist() == [4, 8] and x.grad.requires_grad
 
 
 def test_grad_leaves_dot_grad_alone_and_prunes():
@@ -391,6 +402,10 @@ def test_a_gradient_that_nobody_holds_becomes_grad_itself():
     hook = x.register_hook(lambda grad: addresses.append(grad.data_ptr()))
     (x * x).sum().backward()
     assert x.grad.data_ptr() == addresses[0]
+    x.grad = None
+    x.register_post_accumulate_grad_hook(lambda t: addresses.append(t.grad.data_ptr()))
+    (x * x).sum().backward()
+    assert addresses[1] == addresses[2]  # R135
     hook.remove()
     x.grad = None
     x.register_hook(held.append)

@@ -72,6 +72,93 @@ def test_retained_gradient_follows_an_inplace_change():
     assert x.grad.item() == 10.0
 
 
+def test_hooks_stay_with_the_history_they_were_set_on():
+    """R118."""
+    x = leaf([1.0])
+    y = x * 2
+    log = []
+    y.register_hook(lambda g: log.append(("before", g.item())))
+    y.mul_(5)
+    y.register_hook(lambda g: log.append(("after", g.item())))
+    y.backward()
+    assert log == [("after", 1.0), ("before", 5.0)]
+
+
+def test_gradients_replaced_around_a_node():
+    """H4, H5: by a prehook what comes in, by a hook what goes on."""
+    x, w = leaf([1.0]), leaf([3.0])
+    y = x * w
+    y.grad_fn.register_prehook(lambda grads: (grads[0] * 10,))
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 100, None))
+    y.backward()
+    assert x.grad.item() == 3000.0 and w.grad is None
+
+
+def test_what_node_hooks_may_return():
+    for hook, error, message in (
+        (lambda grads: (grads[0], grads[0]), RuntimeError, r"incorrect number of values \(got 2, but expected 1\)"),
+        (lambda grads: grads[0], TypeError, "expected tuple, but hook '<lambda>' of ExpBackward0 returned 'Tensor'"),
+    ):
+        y = leaf([1.0]).exp()
+        y.grad_fn.register_prehook(hook)
+        with pytest.raises(error, match=message):
+            y.backward()
+
+
+def test_the_whole_order():
+    """H13: with a retained gradient, and a node after which the next one's hooks come."""
+    x = leaf([1.0])
+    y = x * 2
+    z = y * 3
+    log = []
+
+    def replacing(name, factor):
+        return lambda g: (log.append((name, g.item())), g * factor)[1]
+
+    y.retain_grad()
+    y.register_hook(replacing("first", 5))
+    y.register_hook(replacing("second", 7))
+    y.grad_fn.register_prehook(lambda grads: log.append(("prehook", grads[0].item(), y.grad.item())))
+    z.grad_fn.register_hook(lambda inputs, outputs: log.append(("hook of z", inputs[0].item())))
+    y.grad_fn.register_hook(lambda inputs, outputs: log.append(("hook", inputs[0].item(), outputs[0].item())))
+    accumulate = y.grad_fn.next_functions[0][0]
+    x.register_hook(replacing("leaf", 2))
+    accumulate.register_prehook(lambda grads: log.append(("accumulator", grads[0].item(), x.grad)))
+    x.register_post_accumulate_grad_hook(lambda t: log.append(("accumulated", t.grad.item())))
+    accumulate.register_hook(lambda inputs, outputs: log.append(("end",)))
+    z.backward()
+    assert log == [
+        ("hook of z", 3.0),
+        ("first", 3.0),
+        ("second", 15.0),
+        ("prehook", 105.0, 105.0),
+        ("hook", 210.0, 105.0),
+        ("leaf", 210.0),
+        ("accumulator", 420.0, None),
+        ("accumulated", 420.0),
+        ("end",),
+    ]
+
+
+def test_hooks_that_add_and_remove_hooks():
+    """Those that are there when the gradient comes are called; the change counts from the next backward on."""
+    x = leaf([1.0])
+    log, handles = [], []
+
+    def first(_):
+        log.append("first")
+        handles.pop().remove()
+        x.register_hook(lambda g: log.append("third"))
+
+    handle = x.register_hook(first)
+    handles.append(x.register_hook(lambda g: log.append("second")))
+    (x * 2).backward()
+    assert log == ["first", "second"]
+    handle.remove()
+    (x * 2).backward()
+    assert log == ["first", "second", "third"]
+
+
 def test_removal():
     x = leaf([1.0])
     handle = x.register_hook(lambda g: g * 100)

@@ -38,6 +38,25 @@ def test_inplace_on_a_view_changes_the_history_of_the_base():
     np.testing.assert_array_equal(x.grad.numpy(), [1, 10, 10, 1])
 
 
+def test_the_graph_of_a_written_base():
+    """R113, R114: the gradient that came in stays as it is; each requested input gets its own."""
+    x, factor = leaf([1.0, 2.0, 3.0]), leaf([10.0])
+    y = x * 1
+    before = y.grad_fn
+    view = y[1:]
+    view.mul_(factor)
+    node = y.grad_fn
+    assert node.name() == "CopySlices" and view.grad_fn is not before
+    assert [(target.name(), nr) for target, nr in node.next_functions] == [("MulBackward0", 0), ("AccumulateGrad", 0)]
+    assert node.next_functions[0][0] is before
+    given = gs.tensor([1.0, 2.0, 3.0], dtype=gs.float64)
+    (of_x,) = gs.autograd.grad(y, x, given, retain_graph=True)
+    (of_factor,) = gs.autograd.grad(y, factor, given, retain_graph=True)
+    (of_view,) = gs.autograd.grad(view, x, given[1:])
+    assert of_x.tolist() == [1, 20, 30] and of_factor.tolist() == [13] and of_view.tolist() == [0, 20, 30]
+    assert given.tolist() == [1, 2, 3]
+
+
 def test_view_taken_before_the_base_changed():
     x = leaf([1.0, 2.0])
     y = x * 1

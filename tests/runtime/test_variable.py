@@ -1,0 +1,177 @@
+"""What a tensor is for autograd: leaf or not, its accumulator, its data, its hooks (R100-R121)."""
+
+import copy
+import gc
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+
+def leaf(*values):
+    return gs.tensor(values, dtype=gs.float64, requires_grad=True)
+
+
+def accumulator(x):
+    return (x * 1).grad_fn.next_functions[0][0]
+
+
+# ---- leaves and flags
+
+
+def test_what_few_tensors_have_is_none_at_first():
+    """R100."""
+    for t in (gs.ones(2), leaf(1.0), leaf(1.0).exp().detach()):
+        assert (t.grad, t.grad_fn, t._base, t._backward_hooks, t._post_accumulate_grad_hooks) == (None,) * 5
+        assert (t.output_nr, t._version, t.retains_grad, t._is_view()) == (0, 0, False, False)
+
+
+def test_who_is_a_leaf_and_requires_grad():
+    """R102, R103."""
+    x, constant = leaf(1.0), gs.ones(1)
+    y = x * 2
+    found = [(t.is_leaf, t.requires_grad) for t in (x, constant, y, y.detach(), constant * 2)]
+    assert found == [(True, True), (True, False), (False, True), (True, False), (True, False)]
+
+
+def test_views_require_grad_with_their_base():
+    """R102. In PyTorch the view of what became a leaf afterwards is a leaf too, and its gradient is lost."""
+    base = gs.zeros(3, dtype=gs.float64)
+    view = base[:2]
+    assert not view.requires_grad
+    base.requires_grad_()
+    assert view.requires_grad
+    (view * 3).sum().backward()
+    assert base.grad.tolist() == [3, 3, 0]
+
+
+def test_the_flag_of_a_leaf_can_be_taken_back():
+    """R103."""
+    x = leaf(1.0)
+    y = x * 2
+    assert x.requires_grad_(False) is x and not (x * 2).requires_grad
+    y.backward()
+    assert x.grad is None
+    x.requires_grad = True
+    assert (x * 2).requires_grad
+
+
+# ---- accumulators
+
+
+def test_a_leaf_has_one_accumulator_which_its_graphs_keep():
+    """R104."""
+    x = leaf(1.0)
+    y, z = x * 2, x * 3
+    one = y.grad_fn.next_functions[0][0]
+    assert one is z.grad_fn.next_functions[0][0] and one.variable is x
+    one.metadata["seen"] = True
+    del one
+    gc.collect()
+    assert accumulator(x).metadata == {"seen": True}
+    del y, z
+    gc.collect()
+    assert accumulator(x).metadata == {}
+
+
+# ---- versions
+
+
+@pytest.mark.parametrize("recording", [True, False])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.add_(1),
+        lambda t: t.__setitem__(0, 5.0),
+        lambda t: t[1:].mul_(2),
+        lambda t: t.view(2, 1).zero_(),
+        lambda t: t.detach().exp_(),
+        lambda t: gs.add(gs.ones(2), 1, out=t),
+    ],
+)
+def test_every_change_counts_once(change, recording):
+    """R106: seen by all that share the memory, also where nothing is recorded."""
+    t = gs.ones(2)
+    view, detached, data = t[:1], t.detach(), t.data
+    with gs.set_grad_enabled(recording):
+        change(t)
+    assert (t._version, view._version, detached._version, data._version) == (1, 1, 1, 0)
+    data.add_(1)
+    assert (t._version, data._version) == (1, 1)
+
+
+# ---- data
+
+
+def test_data_that_is_assigned_brings_no_version():
+    """R119: the tensor goes on counting its own changes, and what it saved stays as it was."""
+    x = leaf(1.0, 2.0)
+    y = (x * x).sum()
+    with gs.no_grad():
+        x.add_(1)
+    data = gs.full((2,), 5.0, dtype=gs.float64)
+    data.add_(1)
+    data.add_(1)
+    x.data = data
+    assert (x._version, data._version) == (1, 2) and x.data_ptr() == data.data_ptr()
+    with pytest.raises(RuntimeError, match="version 1; expected version 0"):
+        y.backward()
+
+
+def test_gradients_follow_the_data():
+    """R119: of another shape or dtype. A graph over the old data has no place for its gradient any more."""
+    x = leaf(1.0, 2.0)
+    before = accumulator(x)
+    old = (x * 2).sum()
+    x.data = gs.ones(3)
+    (x * 2).sum().backward()
+    assert x.grad.shape == (3,) and x.grad.dtype == gs.float32
+    with pytest.raises(RuntimeError, match=r"got \[2\] but expected shape compatible with \[3\]"):
+        old.backward()
+    assert before.variable is x
+
+
+def test_data_of_an_intermediate():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.data = gs.full((2,), 5.0, dtype=gs.float64)
+    assert y.grad_fn.name() == "MulBackward0"
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [20, 20]
+
+
+# ---- copies and conversions
+
+
+def test_deep_copies_of_leaves():
+    """R121."""
+    x = leaf(1.0, 2.0)
+    (x * x).sum().backward()
+    twin = copy.deepcopy(x)
+    assert twin.is_leaf and twin.requires_grad and twin.grad.tolist() == [2, 4]
+    (twin * 3).sum().backward()
+    assert twin.grad.tolist() == [5, 7] and x.grad.tolist() == [2, 4]
+
+
+def test_numbers_of_what_requires_grad():
+    """R121: without a warning, which PyTorch gives."""
+    assert float(leaf(2.0)[0]) == leaf(2.0).item() == 2.0
+    np.testing.assert_array_equal(leaf(2.0).numpy(force=True), [2.0])
+
+
+# ---- hooks
+
+
+def test_hooks_can_be_looked_at():
+    x = leaf(1.0)
+    first = x.register_hook(print)
+    x.register_hook(repr)
+    x.register_post_accumulate_grad_hook(len)
+    assert list(x._backward_hooks.values()) == [print, repr]
+    first.remove()
+    assert list(x._backward_hooks.values()) == [repr]
+    assert list(x._post_accumulate_grad_hooks.values()) == [len]
+    low, high = (leaf(1.0, 2.0) * 1).split(1)
+    high.register_hook(print)
+    assert low._backward_hooks is None and list(high._backward_hooks.values()) == [print]
