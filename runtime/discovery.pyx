@@ -25,7 +25,7 @@ from gradsmith.runtime.graph_task cimport (
     set_state,
     state_of,
 )
-from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_LEAF, Node
+from gradsmith.runtime.node cimport DEVICE_COUNT, Edge, LEAF_EDGE, NODE_LEAF, Node
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase
 from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator
 
@@ -186,13 +186,15 @@ cdef int count_waiting(GraphTask task, Node sender, int first_edge) except -1:
     from `first_edge` on.
     """
     cdef Py_ssize_t i
+    cdef int device
     walk = Walk()
     task.counted = True
     task.ready = []
     if sender is not None:
         count_edges(task, walk, sender, first_edge)
-    for i in range(task.heap_count):
-        enter_counted(task, walk, task.heap[i])
+    for device in range(DEVICE_COUNT):
+        for i in range(task.queues[device].count):
+            enter_counted(task, walk, task.queues[device].nodes[i])
     while walk.count:
         walk.count -= 1
         count_edges(task, walk, <Node>walk.frames[walk.count].node, 0)

@@ -14,6 +14,12 @@ NULL is a gradient that is zero without anybody having computed it. A node that 
 gradients are undefined: its hooks are called, and code of the user's may make something of them. The formulas of an
 operation are not asked: they would give nothing.
 
+Note [A queue per device]
+A node waits in the queue of the device on which its gradient comes in, and of all queues the node recorded last is
+taken: what the note on dependencies says holds across devices. The thread that has called works all queues off, since
+neither device computes elsewhere, and one that does need not be waited for: to run a node is to tell it what to compute.
+A new device is a number in node.pxd, DeviceNumber, and a name in device.py.
+
 Note [A backward inside a backward]
 A run started by a hook or by a custom backward is worked off at once, before the run around it goes on. Each level
 takes stack, of C and of Python, so that at MAX_THREAD_DEPTH levels in one thread the next goes to a helper thread, while
@@ -46,7 +52,7 @@ from gradsmith.runtime.graph_task cimport (
     QUEUED,
     add_to_buffer,
     enqueue,
-    pop,
+    next_queue,
     state_of,
     swap_current_task,
     take_buffers,
@@ -81,6 +87,7 @@ from gradsmith.runtime.observe cimport (
     leave_thread,
     watching,
 )
+from gradsmith.runtime.ready_queue cimport ReadyQueue, pop
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor
 from gradsmith.runtime.variable cimport grad_accumulator
 
@@ -139,17 +146,19 @@ def cancel(GraphTask task, list grads, bint create_graph, Observer observer):
 
 cdef int work_off(GraphTask task) except -1:
     cdef int countdown = SIGNAL_INTERVAL
-    while task.heap_count:
+    cdef ReadyQueue *queue = next_queue(task)
+    while queue != NULL:
         if task.watched:
-            evaluate_watched(task, pop(task))
+            evaluate_watched(task, pop(queue))
         else:
-            evaluate(task, pop(task))
+            evaluate(task, pop(queue))
         if task.counted:
             evaluate_ready(task)
         countdown -= 1
         if countdown == 0:
             check_interrupt(task)
             countdown = SIGNAL_INTERVAL
+        queue = next_queue(task)
     return 0
 
 
@@ -188,11 +197,13 @@ cdef int abandon(GraphTask task) except -1:
     cdef PyObject *grads[INLINE_SLOTS]
     cdef PyObject **slots
     cdef PyObject *node
-    while task.heap_count:
-        node = pop(task)
+    cdef ReadyQueue *queue = next_queue(task)
+    while queue != NULL:
+        node = pop(queue)
         slots = slots_for((<Node>node).n_outputs, grads)
         take_buffers(task, node, slots)
         free_slots(slots, (<Node>node).n_outputs, grads)
+        queue = next_queue(task)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What one run of the engine knows: its queue, its marks and buffers in nodes, what it was asked for.
+"""What one run of the engine knows: its queues, its marks and buffers in nodes, what it was asked for.
 
 What runs once per node is written here, so that the engine's loop has it inline.
 """
@@ -6,12 +6,13 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
 
 from gradsmith.runtime.input_buffer cimport add_into
-from gradsmith.runtime.node cimport NODE_LEAF, Node
+from gradsmith.runtime.node cimport CPU, DEVICE_COUNT, NODE_LEAF, Node, metadata_of
+from gradsmith.runtime.ready_queue cimport ReadyQueue, number_of, push
 
 
 # Marks of a run on a node, in `Node.state`. The upper bits count edges: see discovery.pyx, Note [When a leaf is ready].
 cdef enum NodeState:
-    QUEUED = 1          # stands in the heap, and has run no more than its gradients arrived
+    QUEUED = 1          # stands in a queue, and has run no more than its gradients arrived
     EXECUTE = 2         # pruned run: lies on a path to a requested input
     CAPTURE = 4         # pruned run: a gradient arriving here was asked for
     VISITED = 8         # seen by a walk over the run's graph
@@ -20,7 +21,6 @@ cdef enum NodeState:
     EDGE_BITS = 0xFFFFFF00
 
 cdef enum:
-    INLINE_HEAP = 16
     MAX_DEPTH = 5000
 
 
@@ -48,9 +48,7 @@ cdef class GraphTask:
     cdef list ready                 # leaves that have all their gradients and have not run
     cdef list callbacks             # to be called when all nodes have run
 
-    cdef PyObject **heap            # nodes with a gradient waiting, latest first; borrowed, the roots keep them alive
-    cdef Py_ssize_t heap_count, heap_capacity
-    cdef PyObject *inline_heap[INLINE_HEAP]
+    cdef ReadyQueue queues[DEVICE_COUNT]        # what waits on each device
 
 
 cdef class ForeignScratch:
@@ -70,7 +68,6 @@ cdef bint is_foreign(GraphTask task, PyObject *node) except -1
 cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node)
 cdef int add_to_foreign(ForeignScratch foreign, uint32_t input_nr, PyObject *grad) except -1
 cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) except -1
-cdef int grow_heap(GraphTask task) except -1
 
 
 # ---- marks and buffers
@@ -136,54 +133,24 @@ cdef inline int take_buffers(GraphTask task, PyObject *node, PyObject **grads) e
     return 0
 
 
-# ---- the queue: a binary heap by sequence number
-
-cdef inline int push(GraphTask task, PyObject *node) except -1:
-    cdef Py_ssize_t child = task.heap_count, parent
-    cdef uint64_t number = (<Node>node).sequence_nr
-    if child == task.heap_capacity:
-        grow_heap(task)
-    task.heap_count += 1
-    while child > 0:
-        parent = (child - 1) >> 1
-        if (<Node>task.heap[parent]).sequence_nr >= number:
-            break
-        task.heap[child] = task.heap[parent]
-        child = parent
-    task.heap[child] = node
-    return 0
-
+# ---- the queues, one per device: see engine.pyx, Note [A queue per device]
 
 cdef inline int enqueue(GraphTask task, PyObject *node) except -1:
-    """Put the node into the queue unless it stands there."""
+    """Put the node into the queue of its device unless it stands there."""
     cdef uint32_t state = state_of(task, node)
     if state & QUEUED:
         return 0
     set_state(task, node, state | QUEUED)
-    return push(task, node)
+    return push(&task.queues[metadata_of(node, 0).device], node)
 
 
-cdef inline PyObject *pop(GraphTask task) noexcept:
-    cdef PyObject **heap = task.heap
-    cdef PyObject *top = heap[0]
-    cdef PyObject *last
-    cdef Py_ssize_t parent = 0, child, count
-    cdef uint64_t number
-    task.heap_count -= 1
-    count = task.heap_count
-    if count == 0:
-        return top
-    last = heap[count]
-    number = (<Node>last).sequence_nr
-    while True:
-        child = 2 * parent + 1
-        if child >= count:
-            break
-        if child + 1 < count and (<Node>heap[child + 1]).sequence_nr > (<Node>heap[child]).sequence_nr:
-            child += 1
-        if (<Node>heap[child]).sequence_nr <= number:
-            break
-        heap[parent] = heap[child]
-        parent = child
-    heap[parent] = last
-    return top
+cdef inline ReadyQueue *next_queue(GraphTask task) noexcept:
+    """The queue with the node that was recorded last; NULL when nothing waits."""
+    cdef ReadyQueue *latest = &task.queues[<int>CPU]
+    cdef ReadyQueue *queue
+    cdef int device
+    for device in range(CPU + 1, DEVICE_COUNT):
+        queue = &task.queues[device]
+        if queue.count and (latest.count == 0 or number_of(queue.nodes[0]) > number_of(latest.nodes[0])):
+            latest = queue
+    return latest if latest.count else NULL

@@ -5,14 +5,14 @@ Buffers and marks live in the node itself, valid while `Node.task` is the number
 claimed by another run that is still active (a backward inside a hook, or in another thread while a kernel runs
 without the GIL) keeps its own scratch for that node in `foreign`.
 """
-from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.mem cimport PyMem_Realloc
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.input_buffer cimport add_tensors
-from gradsmith.runtime.node cimport Node
+from gradsmith.runtime.node cimport DEVICE_COUNT, Node
+from gradsmith.runtime.ready_queue cimport close_queue, open_queue
 
 import os
 
@@ -43,15 +43,17 @@ cdef class GraphTask:
 
     def __cinit__(self):
         global last_task
+        cdef int device
         last_task += 1
         self.id = last_task
-        self.heap = self.inline_heap
-        self.heap_capacity = INLINE_HEAP
         self.active_count = &active_count
+        for device in range(DEVICE_COUNT):
+            open_queue(&self.queues[device])
 
     def __dealloc__(self):
-        if self.heap != self.inline_heap:
-            PyMem_Free(self.heap)
+        cdef int device
+        for device in range(DEVICE_COUNT):
+            close_queue(&self.queues[device])
 
 
 # ---- which runs there are
@@ -170,19 +172,4 @@ cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) excep
         else:
             Py_INCREF(value)
             grads[i] = <PyObject *>value
-    return 0
-
-
-# ---- the queue
-
-cdef int grow_heap(GraphTask task) except -1:
-    cdef Py_ssize_t capacity = 4 * task.heap_capacity
-    cdef PyObject **kept = NULL if task.heap == task.inline_heap else task.heap
-    cdef PyObject **heap = <PyObject **>PyMem_Realloc(kept, capacity * sizeof(PyObject *))
-    if heap == NULL:
-        raise MemoryError()
-    if kept == NULL:
-        memcpy(heap, task.inline_heap, sizeof(task.inline_heap))
-    task.heap = heap
-    task.heap_capacity = capacity
     return 0

@@ -55,6 +55,7 @@ cdef enum:
 cdef enum DeviceNumber:         # place in runtime/device.py, TYPES
     CPU = 0
     META = 1
+    DEVICE_COUNT = 2
 
 # Shape, dtype and device that a gradient coming in at this place must have.
 cdef struct InputMetadata:

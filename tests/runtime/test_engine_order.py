@@ -37,6 +37,49 @@ def test_a_leaf_with_hooks_runs_as_soon_as_it_is_ready():
     assert log == ["c", "b", "h2", "h", "a"]
 
 
+@pytest.mark.parametrize("wide", [1, 40])
+def test_queues_of_several_devices_are_one_order(wide):
+    """R27: what waits on either device runs in the order of recording, also when more waits than a queue begins with."""
+    here, there = leaf(1.0), gs.ones(1, device="meta", requires_grad=True)
+    log, roots = [], []
+    for number in range(wide):
+        for device, start in {"cpu": here, "meta": there}.items():
+            first = start * 2
+            second = first.exp()
+            first.register_hook(noting(log, (device, number, "first")))
+            second.register_hook(noting(log, (device, number, "second")))
+            roots.append(second)
+    gs.autograd.backward(roots, [gs.ones_like(root) for root in roots])
+    assert log == [
+        (device, number, step)
+        for number in reversed(range(wide))
+        for device in ("meta", "cpu")
+        for step in ("second", "first")
+    ]
+    assert here.grad.item() == pytest.approx(wide * 2 * np.exp(2.0))
+    assert there.grad.device == "meta"
+
+
+def test_a_failed_run_empties_the_queues_of_all_devices():
+    here, there = leaf(1.0), gs.ones(1, device="meta", requires_grad=True)
+    waiting = [here * 2, there * 2]
+    last = here * 3
+    last.register_hook(failing)
+    roots = [*waiting, last]
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            gs.autograd.backward(roots, [gs.ones_like(root) for root in roots], retain_graph=True)
+        assert here.grad is None
+        assert there.grad is None
+    gs.autograd.backward(waiting, [gs.ones_like(root) for root in waiting])
+    assert here.grad.item() == 2.0
+    assert there.grad.shape == (1,)
+
+
+def failing(_):
+    raise ZeroDivisionError
+
+
 def test_the_sum_is_complete_when_the_leaf_runs():
     a, b = leaf(1.0), leaf(2.0)
     seen = {}
