@@ -502,7 +502,7 @@ cdef tuple metadata_shape_tuple(InputMetadata *metadata):
 
 
 cdef object metadata_dtype(InputMetadata *metadata):
-    return None if metadata.type_number == ANY_DTYPE else <object>cnp.PyArray_DescrFromType(metadata.type_number)
+    return None if metadata.type_number < 0 else <object>cnp.PyArray_DescrFromType(metadata.type_number)
 
 
 # ---- gradients in and out of `apply`

@@ -1,4 +1,4 @@
-"""gradsmith.autograd.graph and what a Node shows of itself."""
+"""gradsmith.autograd.graph: gradient edges, versions, what a graph keeps."""
 
 import doctest
 import gc
@@ -16,76 +16,7 @@ def leaf(values):
     return gs.tensor(np.asarray(values, np.float64), requires_grad=True)
 
 
-# ---- nodes
-
-
-def test_nodes_are_instances_of_node():
-    y = leaf([1.0]) * 2
-    assert isinstance(y.grad_fn, graph.Node)
-    assert issubclass(type(y.grad_fn), graph.Node)
-    assert isinstance(y.grad_fn.next_functions[0][0], graph.Node)
-    assert not isinstance(3, graph.Node)
-    with pytest.raises(TypeError):
-        graph.Node()
-
-
-def test_what_a_node_shows():
-    x = leaf([[1.0, 2.0]])
-    node = (x * x).grad_fn
-    assert node.name() == "MulBackward0"
-    assert node.requires_grad
-    (metadata,) = node._input_metadata
-    assert (metadata.shape, metadata.dtype, metadata.device) == ((1, 2), np.float64, "cpu")
-    assert not metadata.is_nested_tensor
-    node.metadata["remark"] = 1
-    assert (x * x).grad_fn.metadata == {}
-    assert node.metadata == {"remark": 1}
-    assert node.next_functions[0][0].variable is x
-
-
-def test_metadata_of_several_outputs():
-    x = leaf([[1.0, 2.0], [3.0, 4.0]])
-    node = x.unbind(0)[0].grad_fn
-    assert [m.shape for m in node._input_metadata] == [(2,), (2,)]
-
-
-def test_sequence_numbers_can_be_lowered_within_the_order_of_the_graph():
-    x = leaf([1.0, 2.0])
-    first, second = x * 1, x * 2
-    order = []
-    end = first * second
-    for t, name in ((first, "first"), (second, "second")):
-        t.grad_fn.register_prehook(lambda grads, name=name: order.append(name))
-    end.sum().backward(retain_graph=True)
-    assert order == ["second", "first"]
-    order.clear()
-    second.grad_fn._set_sequence_nr(1)
-    end.sum().backward()
-    assert order == ["first", "second"]
-    np.testing.assert_array_equal(x.grad.numpy(), 2 * np.array([4.0, 8.0]))
-
-
-def test_sequence_numbers_keep_the_order_of_the_graph():
-    x = leaf([1.0, 2.0])
-    y = x * 1
-    z = y * 2
-    with pytest.raises(ValueError, match="MulBackward0: sequence number .* would break the order of the graph"):
-        z.grad_fn._set_sequence_nr(y.grad_fn._sequence_nr())
-    with pytest.raises(ValueError, match="would break the order"):
-        y.grad_fn._set_sequence_nr(z.grad_fn._sequence_nr())
-
-
 # ---- gradient edges
-
-
-def test_a_gradient_edge_names_the_node_and_its_output():
-    x = leaf([1.0, 2.0])
-    y = x * 2
-    assert get_gradient_edge(y) == (y.grad_fn, 0, None)
-    assert get_gradient_edge(x).node.variable is x
-    parts = leaf([[1.0, 2.0], [3.0, 4.0]]).unbind(0)
-    assert get_gradient_edge(parts[1]).output_nr == 1
-    assert isinstance(get_gradient_edge(y), graph.GradientEdge)
 
 
 def test_no_gradient_edge_without_grad():
