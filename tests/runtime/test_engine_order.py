@@ -1,11 +1,5 @@
 """In which order a backward runs, what it runs when only some inputs are asked for, and what may be asked of it."""
 
-import _thread
-import signal
-import sys
-import threading
-
-import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -100,6 +94,40 @@ def test_a_leaf_waits_for_all_roots():
     assert seen == [5.0]
 
 
+def test_a_node_waits_for_all_its_gradients():
+    """R22: it runs once, on their sum, however far apart they come from."""
+    a = leaf(1.0)
+    y = a * 2
+    seen = []
+    y.register_hook(lambda g: seen.append(g.item()))
+    y.grad_fn.register_prehook(lambda grads: seen.append("runs"))
+    far = y * 3
+    for _ in range(5):
+        far = far * 1
+    ((y * 5 + far) * y.detach() + y * 7).sum().backward()
+    assert seen == [2.0 * 5 + 2.0 * 3 + 7, "runs"]
+    assert a.grad.item() == 46.0
+
+
+def test_a_root_inside_the_graph_of_another():
+    """It runs when the other's gradient has come too."""
+    a = leaf(1.0)
+    y = a * 2
+    z = y * 3
+    seen = []
+    y.register_hook(lambda g: seen.append(g.item()))
+    one, ten = leaf(1.0).detach(), leaf(10.0).detach()
+    gs.autograd.backward([z, y], [one, ten])
+    assert seen == [13.0] and a.grad.item() == 26.0
+
+
+def test_a_root_given_twice_counts_twice():
+    a = leaf(1.0)
+    y = (a * 2).sum()
+    gs.autograd.backward([y, y])
+    assert a.grad.item() == 4.0
+
+
 def test_hooks_of_accumulators_in_order():
     """H6, H13: the post-accumulate hook belongs to the accumulation."""
     a = leaf(1.0)
@@ -141,6 +169,18 @@ def test_inputs_of_backward_run_and_retain():
     assert y.retains_grad and y.grad.item() == 3.0 and a.grad is None
     z.backward()
     assert y.grad.item() == 6.0
+
+
+def test_what_runs_is_freed_and_what_is_captured_is_not():
+    """R8, R24, R25: `grad` does not run the node of the tensor that it was asked for, `backward` does."""
+    a = leaf(1.0)
+    y = a * a
+    gs.autograd.grad((y * y).sum(), y)
+    assert gs.autograd.grad(y.sum(), a)[0].item() == 2.0
+    y = a * a
+    (y * y).sum().backward(inputs=[y])
+    with pytest.raises(RuntimeError, match="MulBackward0: trying to backward through the graph a second time"):
+        gs.autograd.grad(y.sum(), a)
 
 
 def test_two_runs_ask_one_node_for_different_gradients():
@@ -249,6 +289,23 @@ def test_a_node_hook_sees_gradients_of_the_shape_of_the_inputs():
     assert shapes == [[(3,), (2, 3)]]
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("mode", [gs.no_grad, gs.enable_grad])
+def test_the_grad_mode_of_a_backward_is_create_graph(create_graph, mode):
+    """R26: whatever the mode of the caller, which is the same afterwards."""
+    a = leaf(2.0)
+    y = a * 3
+    seen = []
+    y.register_hook(lambda g: seen.append((gs.is_grad_enabled(), g.requires_grad)))
+    z = (y * y).sum()
+    with mode():
+        before = gs.is_grad_enabled()
+        (found,) = gs.autograd.grad(z, a, create_graph=create_graph)
+        assert gs.is_grad_enabled() == before
+    assert seen == [(create_graph, create_graph)]
+    assert found.requires_grad == create_graph
+
+
 def test_undefined_gradients_let_nodes_run():
     """A prehook that takes the gradient away: what follows runs, and gets none."""
     a = leaf(1.0)
@@ -263,6 +320,18 @@ def test_undefined_gradients_let_nodes_run():
     assert log == [((None,), (None,)), None]
 
 
+def test_an_input_at_which_no_gradient_arrives():
+    """R38: a path leads to it, but a node on the way gave nothing."""
+    a = leaf(1.0)
+    y = a * 2
+    y.grad_fn.register_prehook(lambda grads: (None,))
+    z = (y * 3).sum()
+    with pytest.raises(RuntimeError, match=r"not have been used in the graph: inputs\[0\]"):
+        gs.autograd.grad(z, a, retain_graph=True)
+    assert gs.autograd.grad(z, a, allow_unused=True, retain_graph=True) == (None,)
+    assert gs.autograd.grad(z, a, materialize_grads=True)[0].tolist() == [0.0]
+
+
 def test_a_prehook_must_keep_shape_and_dtype():
     """A node computes with what it gets, without looking."""
     for bad, what in [(gs.ones(3, dtype=gs.float64), "size"), (gs.ones(2, dtype=gs.float32), "type")]:
@@ -270,168 +339,6 @@ def test_a_prehook_must_keep_shape_and_dtype():
         y.grad_fn.register_prehook(lambda grads, bad=bad: (bad,))
         with pytest.raises(RuntimeError, match=f"changed the {what} of value"):
             y.sum().backward()
-
-
-def nested(depth):
-    """Count of backwards, each started by a hook of the one before."""
-    count = [0]
-
-    def hook(_):
-        count[0] += 1
-        if count[0] < depth:
-            with gs.enable_grad():
-                y = leaf(1.0) * 2
-                y.register_hook(hook)
-                y.sum().backward()
-
-    y = leaf(1.0) * 2
-    y.register_hook(hook)
-    y.sum().backward()
-    return count[0]
-
-
-def test_backward_inside_backward_a_thousand_levels_deep():
-    """R28."""
-    assert nested(1000) == 1000
-    helpers = threading.active_count()
-    assert nested(1000) == 1000
-    assert threading.active_count() == helpers  # they are used again
-
-
-def test_an_endless_recursion_ends():
-    y = leaf(1.0) * 2
-    s = y.sum()
-    y.register_hook(lambda g: s.backward(retain_graph=True))
-    with pytest.raises(RecursionError):
-        s.backward(retain_graph=True)
-    assert engine.current_graph_task_id() == -1
-
-
-def test_an_exception_comes_up_from_a_deep_level():
-    class Failure(Exception):
-        pass
-
-    depth = [0]
-
-    def hook(_):
-        depth[0] += 1
-        if depth[0] == 100:
-            raise Failure("at the bottom")
-        with gs.enable_grad():
-            y = leaf(1.0) * 2
-            y.register_hook(hook)
-            y.sum().backward()
-
-    y = leaf(1.0) * 2
-    y.register_hook(hook)
-    with pytest.raises(Failure, match="at the bottom"):
-        y.sum().backward()
-
-
-def test_helpers_have_the_modes_of_their_caller():
-    seen = []
-
-    def packed(tensor):
-        seen.append("packed")
-        return tensor
-
-    hooks = gs.autograd.graph.saved_tensors_hooks(packed, lambda tensor: tensor)
-    with gs.autograd.enforce_grad_layout_policy(False), hooks:
-        depth = [0]
-
-        def hook(_):
-            depth[0] += 1
-            if depth[0] == 40:
-                from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
-
-                with gs.enable_grad():
-                    seen.clear()
-                    leaf(1.0).exp()
-                seen.append((threading.current_thread() is threading.main_thread(), is_grad_layout_enforced()))
-                return
-            with gs.enable_grad():
-                y = leaf(1.0) * 2
-                y.register_hook(hook)
-                y.sum().backward()
-
-        y = leaf(1.0) * 2
-        y.register_hook(hook)
-        y.sum().backward()
-    assert seen == ["packed", (False, False)]
-
-
-def test_without_threads_the_stack_is_the_limit():
-    limit = sys.getrecursionlimit()
-    assert gs.autograd.is_multithreading_enabled()
-    with gs.autograd.set_multithreading_enabled(False):
-        assert not gs.autograd.is_multithreading_enabled()
-        with pytest.raises(RecursionError):
-            nested(2 * limit)
-    assert gs.autograd.is_multithreading_enabled()
-    assert nested(50) == 50
-
-
-@pytest.fixture
-def interrupts():
-    """A process in the background may have been started with interrupts ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_interrupt_stops_a_long_backward(interrupts):
-    x = leaf(1.0)
-    y = x
-    for _ in range(100_000):
-        y = y * 1.0
-    handle = y.grad_fn.register_hook(lambda gi, go: _thread.interrupt_main())
-    with pytest.raises(KeyboardInterrupt):
-        y.sum().backward(retain_graph=True)
-    assert x.grad is None
-    handle.remove()
-    y.sum().backward()
-    assert x.grad.item() == 1.0
-
-
-def test_ten_thousand_exceptions():
-    x, w = leaf(1.0), leaf(2.0)
-    y = x * w
-    switch = {"fail": True}
-
-    def hook(_):
-        if switch["fail"]:
-            raise ValueError("no")
-
-    y.register_hook(hook)
-    z = (y * 3 + y).sum()
-    for _ in range(10_000):
-        with pytest.raises(ValueError, match="no"):
-            z.backward(retain_graph=True)
-    switch["fail"] = False
-    z.backward()
-    assert x.grad.item() == 8.0 and w.grad.item() == 4.0
-
-
-def test_eight_threads_of_a_thousand_backwards():
-    """R29."""
-    x = gs.tensor(np.arange(4.0), requires_grad=True)
-    y = (x * x).sum()
-    errors = []
-
-    def work():
-        try:
-            for _ in range(1000):
-                y.backward(retain_graph=True)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    np.testing.assert_array_equal(x.grad.numpy(), 8000 * 2 * np.arange(4.0))
 
 
 def test_a_leaf_that_is_no_leaf_any_more():

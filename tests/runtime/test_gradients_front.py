@@ -1,6 +1,7 @@
 """Arguments of backward and grad."""
 
 import collections
+import inspect
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.autograd import backward, grad
 from gradsmith.runtime import runs
 from gradsmith.runtime.gradient_edge import GradientEdge
 
@@ -18,6 +20,105 @@ def leaf(*values):
 
 def vector(*values):
     return gs.tensor(values, dtype=gs.float64)
+
+
+def test_names_of_the_arguments():
+    """R41: in PyTorch's order."""
+    expected = "tensors grad_tensors retain_graph create_graph grad_variables inputs"
+    assert list(inspect.signature(backward).parameters) == expected.split()
+    expected = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused is_grads_batched"
+    assert list(inspect.signature(grad).parameters) == [*expected.split(), "materialize_grads"]
+    y = (leaf(1.0) * 2).sum()
+    y.backward(gradient=gs.tensor(1.0), retain_graph=True, create_graph=False, inputs=None)
+    y.backward(None, True, False, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        ({}, False),
+        ({"retain_graph": True}, True),
+        ({"create_graph": True}, True),
+        ({"create_graph": True, "retain_graph": False}, False),
+    ],
+)
+def test_the_graph_is_kept_when_a_graph_of_the_gradient_is_made(arguments, kept):
+    """R42."""
+    x = leaf(1.0, 2.0)
+    y = (x * x).sum()
+    grad(y, x, **arguments)
+    if kept:
+        assert grad(y, x)[0].tolist() == [2.0, 4.0]
+    else:
+        with pytest.raises(RuntimeError, match="a second time"):
+            grad(y, x)
+
+
+# ---- the gradients that a backward begins with
+
+
+def test_a_gradient_of_ones_is_implied_for_one_element():
+    """R43: whatever the number of dimensions."""
+    x = leaf(3.0)
+    for shape in ((), (1,), (1, 1, 1)):
+        assert grad((x * 2).reshape(shape), x)[0].tolist() == [2.0]
+    for several in (leaf(1.0, 2.0) * 2, leaf() * 2):
+        with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
+            several.backward()
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 2), (2, 1), (3,)])
+def test_a_gradient_must_have_the_shape_of_its_output(shape):
+    """R44: it is not broadcast."""
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[0\] .* output\[0\] has a shape of \[2\]"):
+        (x * 2).backward(gs.ones(shape, dtype=gs.float64))
+    assert x.grad is None
+
+
+def test_a_gradient_is_complex_when_its_output_is():
+    """R44; a real one of another dtype is converted."""
+    x, z = leaf(1.0, 2.0), gs.tensor([1j, 2.0], dtype=gs.complex128, requires_grad=True)
+    for output, given in [(x * 2, gs.tensor([1j, 1.0])), (z * 2, vector(1.0, 1.0))]:
+        with pytest.raises(RuntimeError, match="required to have the same dtype"):
+            output.backward(given)
+    for given in (gs.ones(2), gs.tensor([1, 1]), gs.tensor([True, True])):
+        assert grad(x * 2, x, given)[0].tolist() == [2.0, 2.0]
+    assert grad(z * 2, z, gs.ones(2, dtype=gs.complex64))[0].dtype == gs.complex128
+
+
+def test_a_wrong_gradient_is_found_before_anything_runs():
+    """R21: also that of the last root."""
+    x = leaf(1.0, 2.0)
+    y, ran = x * 2, []
+    y.register_hook(ran.append)
+    one = gs.tensor(1.0, dtype=gs.float64)
+    for last, given in [(x.sum(), vector(1.0, 1.0)), (x * 2, None), (gs.ones(()), one), (x.sum(), "one")]:
+        with pytest.raises((RuntimeError, TypeError)):
+            backward([y, last], [vector(1.0, 1.0), given])
+    assert ran == [] and x.grad is None
+
+
+# ---- inputs
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_zeros_in_the_place_of_missing_gradients(create_graph):
+    """R46, R47: of the input's shape and dtype; they require grad where gradients do."""
+    x, unused = leaf(1.0), gs.ones(2, 3, requires_grad=True)
+    found = grad((x * x).sum(), [x, unused], create_graph=create_graph, materialize_grads=True)[1]
+    assert found.tolist() == [[0.0] * 3] * 2 and found.dtype == gs.float32
+    assert found.requires_grad == create_graph
+
+
+def test_an_output_that_is_an_input():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    given = vector(1.0, 5.0)
+    assert [g.tolist() for g in grad(y, [y, x], given)] == [[1.0, 5.0], [2.0, 10.0]]
+    assert grad(leaf(3.0), leaf(4.0), allow_unused=True) == (None,)
+    z = leaf(3.0)
+    assert grad(z, z)[0].tolist() == [1.0]
 
 
 def test_inputs_in_a_dict():
@@ -128,6 +229,9 @@ def test_too_many_gradients_are_an_error():
     a = leaf(1.0, 2.0)
     with pytest.raises(RuntimeError, match="got 1 tensors and 2 gradients"):
         gs.autograd.backward([a * 2], [vector(1.0, 1.0), vector(1.0, 1.0)])
+
+
+# ---- what a leaf says of its gradient
 
 
 def test_grad_dtype():

@@ -2,17 +2,16 @@
 
 import copy
 import gc
-import os
 import pickle
-import select
 import sys
 import threading
 import tracemalloc
-import warnings
 import weakref
 
 import numpy as np
 import pytest
+from forking import answer_of_child, needs_fork
+from run_threads import run_threads
 from steady import assert_steady, growth
 
 import gradsmith as gs
@@ -38,27 +37,6 @@ def quick_switches():
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(interval)
-
-
-def run_threads(functions):
-    """Start all at once; the first exception of any of them is that of the test."""
-    barrier, failures = threading.Barrier(len(functions)), []
-
-    def run(function):
-        try:
-            barrier.wait(timeout=30)
-            function()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=run, args=(function,)) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=120)
-        assert not thread.is_alive()
-    if failures:
-        raise failures[0]
 
 
 def chain_gradient(seed):
@@ -484,7 +462,7 @@ def test_long_graphs_come_and_go():
 # ---- fork
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@needs_fork
 def test_child_of_a_fork_computes():
     """The kernels' threads stay behind in the parent; the child must not wait for them."""
 
@@ -495,23 +473,5 @@ def test_child_of_a_fork_computes():
         return float(x.grad.sum()) + float(product[0, 0])
 
     expected = gradient()  # starts the threads
-    reader, writer = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads
-        child = os.fork()
-    if child == 0:
-        try:
-            os.write(writer, repr(gradient()).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    try:
-        ready, _, _ = select.select([reader], [], [], 60)
-        assert ready, "the child did not answer"
-        assert float(os.read(reader, 100)) == pytest.approx(expected)
-        assert gradient() == pytest.approx(expected)  # and the parent goes on
-    finally:
-        os.close(reader)
-        if not ready:
-            os.kill(child, 9)
-        os.waitpid(child, 0)
+    assert float(answer_of_child(gradient)) == pytest.approx(expected)
+    assert gradient() == pytest.approx(expected)  # and the parent goes on
