@@ -33,7 +33,7 @@ def test_a_leaf_with_hooks_runs_as_soon_as_it_is_ready():
 
 @pytest.mark.parametrize("wide", [1, 40])
 def test_queues_of_several_devices_are_one_order(wide):
-    """R27: what waits on either device runs in the order of recording, also when more waits than a queue begins with."""
+    """R27: what waits on either device runs in the order of recording, also when queues have to grow."""
     here, there = leaf(1.0), gs.ones(1, device="meta", requires_grad=True)
     log, roots = [], []
     for number in range(wide):
