@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from gradsmith.runtime import forward_ad as _runtime
 from gradsmith.runtime.decorators import decorate
 from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.threads import ThreadSwitch
 
 __all__ = [
     "UnpackedDualTensor",
@@ -198,16 +199,14 @@ class dual_level:
         return decorate(type(self), function)
 
 
-class set_fwd_grad_enabled:
-    """Carry tangents along (True) or not (False), in this thread: at once, and until the end of a ``with``."""
+class set_fwd_grad_enabled(ThreadSwitch):
+    """Carry tangents along (True) or not (False), in this thread: at once, and until the end of a ``with``.
 
-    def __init__(self, mode: bool) -> None:
-        self.previous = _runtime.set_forward_enabled(bool(mode))
+    Parameters
+    ----------
+    mode : bool
+        True is what holds at first.
+    """
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        _runtime.set_forward_enabled(self.previous)
+    _get = staticmethod(_runtime.is_forward_enabled)
+    _put = staticmethod(_runtime.set_forward_enabled)

@@ -1,5 +1,6 @@
 """Anomaly mode: where a failing node was recorded, and gradients that are no numbers."""
 
+import threading
 import warnings
 
 import pytest
@@ -75,6 +76,23 @@ def test_a_forward_outside_of_the_mode():
     with autograd.set_detect_anomaly(True):
         _, (text,) = failing(lambda: y.sum().backward())
     assert "No forward pass information available" in text
+
+
+def test_the_mode_is_of_all_threads():
+    seen = []
+
+    def work():
+        y = leaf(-1.0).sqrt()
+        seen.append(autograd.is_anomaly_enabled())
+        with pytest.raises(RuntimeError, match="returned nan"), pytest.warns(UserWarning, match="Error detected"):
+            y.backward()
+        seen.append("done")
+
+    with autograd.set_detect_anomaly(True):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert seen == [True, "done"]
 
 
 def test_the_mode_is_restored():

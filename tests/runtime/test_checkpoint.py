@@ -100,6 +100,18 @@ def test_a_second_backward_recomputes_again():
         y.sum().backward()
 
 
+def test_backwards_over_different_parts_share_a_recomputation():
+    function = Counted(lambda t: (t.exp().sin(), t.cos().exp()))
+    x = leaf([1.0, 2.0])
+    first, second = checkpoint(function, x, use_reentrant=False)
+    (of_first,) = gs.autograd.grad(first.sum(), x)
+    (of_second,) = gs.autograd.grad(second.sum(), x)
+    assert function.calls == 2
+    values = np.array([1.0, 2.0])
+    np.testing.assert_allclose(of_first.numpy(), np.cos(np.exp(values)) * np.exp(values))
+    np.testing.assert_allclose(of_second.numpy(), -np.exp(np.cos(values)) * np.sin(values))
+
+
 def test_second_derivatives():
     x = leaf([1.0, 2.0])
     y = checkpoint(lambda t: t**3 * t.exp(), x, use_reentrant=False)

@@ -45,6 +45,14 @@ def test_results_are_summed_to_the_shape_and_cast_to_the_dtype():
     assert x.grad.tolist() == [2, 2, 2] and x.grad.dtype == gs.float32
 
 
+def test_a_complex_gradient_of_a_real_input_is_refused():
+    y = make(lambda ctx, x: x * 2, lambda ctx, g: g * 1j).apply(leaf([1.0]))
+    with pytest.raises(
+        RuntimeError, match="CustomBackward .* got complex128 but expected a real .*; return its real part"
+    ):
+        y.backward()
+
+
 def test_the_gradient_of_what_needs_none_is_ignored():
     x, constant = leaf([1.0]), gs.ones(3)
     make(lambda ctx, x, c: x * 2, lambda ctx, g: (g, gs.ones(77))).apply(x, constant).backward()

@@ -119,7 +119,7 @@ def an_input_does_not_require_grad():
     grad((x * x).sum(), [x, gs.ones(2)])
 
 
-@case((RuntimeError, ValueError), "inputs")
+@case(RuntimeError, "inputs", "grad()", "empty")
 def grad_of_no_inputs():
     grad((leaf() * 2).sum(), [])
 
@@ -317,7 +317,7 @@ def no_tensor_is_saved():
     KeepsANumber.apply(leaf())
 
 
-@case((RuntimeError, TypeError), "Function", "apply")
+@case(RuntimeError, "Silent", "apply")
 def a_function_is_called_like_a_module():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -344,10 +344,22 @@ def a_tangent_of_another_size():
         forward_ad.make_dual(gs.ones(2), gs.ones(3))
 
 
-@case((RuntimeError, ValueError), "floating point", "int64")
+@case(ValueError, "floating point", "int64")
 def a_dual_number_of_integers():
     with forward_ad.dual_level():
         forward_ad.make_dual(gs.tensor([1, 2]), gs.ones(2))
+
+
+@case(ValueError, "tangent", "floating point", "int64")
+def a_tangent_of_integers():
+    with forward_ad.dual_level():
+        forward_ad.make_dual(gs.ones(2), gs.tensor([1, 2]))
+
+
+@case(RuntimeError, "already has", "level", "unpack")
+def a_second_tangent_at_one_level():
+    with forward_ad.dual_level():
+        forward_ad.make_dual(forward_ad.make_dual(gs.ones(2), gs.ones(2)), gs.ones(2))
 
 
 @case(RuntimeError, "level")

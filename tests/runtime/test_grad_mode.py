@@ -7,6 +7,9 @@ import threading
 import pytest
 
 import gradsmith as gs
+from gradsmith.autograd.forward_ad import set_fwd_grad_enabled
+from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
+from gradsmith.runtime.forward_ad import is_forward_enabled
 
 
 @pytest.fixture(autouse=True)
@@ -163,6 +166,44 @@ def test_each_thread_has_its_own():
         thread.start()
         thread.join()
     assert seen == [True]
+
+
+SWITCHES = [
+    (gs.autograd.set_multithreading_enabled, gs.autograd.is_multithreading_enabled),
+    (gs.autograd.enforce_grad_layout_policy, is_grad_layout_enforced),
+    (set_fwd_grad_enabled, is_forward_enabled),
+]
+
+
+@pytest.mark.parametrize(("switch", "state"), SWITCHES)
+def test_other_switches_of_a_thread(switch, state):
+    """At once, in blocks, as decorators of functions and generators, each thread for itself."""
+    seen = []
+
+    @switch(False)
+    def function():
+        return state()
+
+    @switch(False)
+    def generator():
+        yield state()
+        yield state()
+
+    assert state() and function() is False and state()
+    running = generator()
+    assert next(running) is False and state() and next(running) is False
+    with switch(False):
+        thread = threading.Thread(target=lambda: seen.append(state()))
+        thread.start()
+        thread.join()
+        with switch(True):
+            assert state()
+        assert not state()
+    assert state() and seen == [True]
+    switch(False)
+    assert not state()
+    switch(True)
+    assert state()
 
 
 def test_classes_are_not_decorated():
