@@ -1,5 +1,6 @@
 """In which order a backward runs, what it runs when only some inputs are asked for, and what may be asked of it."""
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
