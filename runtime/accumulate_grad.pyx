@@ -116,8 +116,9 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     if ops_wanted() and (grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad)):
         meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
     else:
-        add_to_grad(leaf, meta, value, may_steal(leaf, value))
-    if not is_first and gs_enforce_layout and not layout_warned:
+        add_to_grad(leaf, meta, value, is_first and may_steal(leaf, value))
+    # Another thread may have taken it out again.
+    if not is_first and not layout_warned and meta.grad is not None and not both_by_rows(leaf, <TensorBase>meta.grad):
         check_layout(leaf, <TensorBase>meta.grad)
     return 0
 
@@ -185,11 +186,17 @@ cdef object empty_like(TensorBase leaf, object dtype):
     return np.empty_like(<object>leaf.array, dtype=dtype, order="K" if is_dense(<object>leaf.array) else "C")
 
 
+cdef inline bint both_by_rows(TensorBase leaf, TensorBase value) noexcept:
+    """As nearly all are."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>leaf.array)
+
+
 cdef bint is_laid_out_like(TensorBase leaf, TensorBase value) except -1:
-    cdef bint by_rows = cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array)
-    if by_rows and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>leaf.array):
+    if both_by_rows(leaf, value):
         return True
-    return same_strides(leaf, value) if is_dense(<object>leaf.array) else by_rows
+    if is_dense(<object>leaf.array):
+        return same_strides(leaf, value)
+    return cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array)
 
 
 cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
@@ -221,7 +228,7 @@ cdef bint is_dense(object array) except -1:
 cdef int check_layout(TensorBase leaf, TensorBase grad) except -1:
     """Warn, once in the life of the process, of sums in a `.grad` that somebody has laid out otherwise."""
     global layout_warned
-    if grad is None or is_meta(grad.array) or is_laid_out_like(leaf, grad):
+    if not gs_enforce_layout or is_meta(grad.array) or is_laid_out_like(leaf, grad):
         return 0
     layout_warned = True
     warnings.warn(
