@@ -15,6 +15,7 @@ from .schema import Signature
 from .schema_types import Type
 from .scope import TENSOR, TENSORS, Scope
 from .shapes import ShapeCheck
+from .vocabulary import LIST_ATTRIBUTES
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class BackwardBuilder:
         return replace(formula, inputs=inputs) if inputs else None
 
     def edges(self, inputs: list[tuple[str, ...]]) -> tuple[str, ...]:
-        """Differentiable inputs in the order of the signature, but a list last: it has an edge for each tensor."""
+        """Differentiable inputs in the order of the signature, but lists last: they have an edge for each tensor."""
         wanted = {name for names in inputs for name in names}
         found = [a for a in self.signature.arguments if a.name in wanted]
         return tuple(a.name for a in sorted(found, key=lambda a: a.type.is_list))
@@ -216,6 +217,8 @@ class BackwardBuilder:
 
     def values(self, gradients: tuple[Gradient_, ...]) -> Iterator[SavedValue]:
         """Arguments that are no tensors, and attributes of those that are."""
+        counted = self.counted(gradients)
+        every_edge = tuple(edge for gradient in gradients for edge in gradient.edges)
         slot = 0
         for name, _, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
@@ -225,9 +228,18 @@ class BackwardBuilder:
                 slot += 1
             for attribute in _attributes(gradients, name):
                 readers = _attribute_readers(gradients, attribute)
-                edges = _edges(gradients, readers, attribute)
+                edges = every_edge if attribute in counted else _edges(gradients, readers, attribute)
                 yield SavedValue(attribute.saved_name, slot, name, attribute.attribute, readers, edges)
                 slot += 1
+            for count in (c for c in counted if c.owner == name and c not in _attributes(gradients, name)):
+                yield SavedValue(count.saved_name, slot, name, count.attribute, (), every_edge)
+                slot += 1
+
+    def counted(self, gradients: tuple[Gradient_, ...]) -> tuple[Attribute, ...]:
+        """Numbers of tensors of all lists but the last: they tell where the edges of the next list begin."""
+        inputs = self.edges([gradient.inputs for gradient in gradients])
+        lists = [name for name in inputs if self.signature.argument(name).type.is_list]
+        return tuple(Attribute(LIST_ATTRIBUTES["count"], name, "count") for name in lists[:-1])
 
 
 def _edges(gradients: tuple[Gradient_, ...], readers: tuple[int, ...], wanted: Name | Attribute) -> tuple[int, ...]:

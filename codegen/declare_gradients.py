@@ -140,7 +140,6 @@ class GradientReader:
         reason = self.why_no_formulas(forward, outputs)
         for formula in formulas if reason else ():
             self.error(formula.text.position, f"{formula.subject}, but {reason}")
-        self.verify_one_list(formulas)
         written = {name.strip() for key in self.entry.keys for name in key.split(",")}
         missing = [a for a in self.signature.tensor_arguments if a.name not in written]
         # A formula for a name that does not exist was meant for one that does.
@@ -153,13 +152,6 @@ class GradientReader:
         if not formulas:
             self.missing_formulas(missing)
         return ()
-
-    def verify_one_list(self, formulas: tuple[RawFormula, ...]) -> None:
-        """A list has an edge for each of its tensors, after all others: there is one such place."""
-        lists = [f for f in formulas for name in f.inputs if self.signature.argument(name).type.is_list]
-        for formula in lists[1:]:
-            problem = f"{formula.subject}, a list, but {lists[0].subject.removeprefix('formula for ')} is one too"
-            self.error(formula.text.position, problem, "One list of an op can have gradients.")
 
     def verify_tangents(
         self,

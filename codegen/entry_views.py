@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from .formula import Call, Formula, Name
 from .fused_loops import forward_kernel, numbers_of, tensors_of
@@ -140,7 +140,7 @@ def record_view(variant: Variant, *, inplace: bool = False) -> RecordView | None
     backward = variant.backward
     if backward is None:
         return None
-    edges = tuple(_edge(i, variant.signature.argument(name)) for i, name in enumerate(backward.differentiable_inputs))
+    edges = _edges(variant, backward)
     before, after = _saves(variant, backward, inplace)
     return RecordView(
         condition=_record_condition(variant, edges),
@@ -154,9 +154,14 @@ def record_view(variant: Variant, *, inplace: bool = False) -> RecordView | None
     )
 
 
-def _edge(index: int, argument: Argument) -> EdgeView:
-    or_empty = " or ()" if argument.type.is_list and argument.type.optional else ""
-    return EdgeView(index, argument.name, argument.type.is_tensor_list, or_empty)
+def _edges(variant: Variant, backward: Backward) -> tuple[EdgeView, ...]:
+    """A list of tensors has an edge for each; lists come last, so that the others keep their numbers."""
+    edges: list[EdgeView] = []
+    for name in backward.differentiable_inputs:
+        type_ = variant.signature.argument(name).type
+        or_empty = " or ()" if type_.is_list and type_.optional else ""
+        edges.append(EdgeView(_edge_count(edges), name, type_.is_list, or_empty))
+    return tuple(edges)
 
 
 def _record_condition(variant: Variant, edges: tuple[EdgeView, ...]) -> str:
@@ -172,11 +177,10 @@ def _record_condition(variant: Variant, edges: tuple[EdgeView, ...]) -> str:
     return f"{text} and ({recorded})" if len(tests) > 1 else f"{text} and {recorded}"
 
 
-def _edge_count(edges: tuple[EdgeView, ...]) -> str:
-    """A list of tensors has an edge for each; it comes last, so that the others keep their numbers."""
+def _edge_count(edges: Sequence[EdgeView]) -> str:
     single = sum(not edge.is_list for edge in edges)
-    counts = [str(single)] if single else []
-    return " + ".join([*counts, *(f"<int>len({edge.name}{edge.or_empty})" for edge in edges if edge.is_list)])
+    counts = [edge.count for edge in edges if edge.is_list]
+    return " + ".join([str(single), *counts] if single or not counts else counts)
 
 
 def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[Saves, ...], tuple[Saves, ...]]:
@@ -220,6 +224,8 @@ def saved_value_text(variant: Variant, value: SavedValue, inplace: bool) -> str:
     owner = "self" if inplace and value.owner in outputs else value.owner
     argument = variant.signature.expect_argument(value.owner)
     type_ = argument.type if argument else variant.signature.returns[0].type
+    if value.attribute == "count" and type_.optional:
+        return f"len({owner} or ())"
     text = attribute_text(owner, value.attribute, of_list=type_.is_tensor_list)
     return f"None if {owner} is None else {text}" if type_.optional and value.attribute != "is_none" else text
 

@@ -170,6 +170,12 @@ class Variant:
         return self.forward.is_elementwise
 
     @property
+    def gradient_lists(self) -> tuple[str, ...]:
+        """Lists of tensors with gradients, in the order of their edges, which come after those of single tensors."""
+        names = self.backward.differentiable_inputs if self.backward else ()
+        return tuple(name for name in names if self.signature.argument(name).type.is_list)
+
+    @property
     def written(self) -> tuple[Argument, ...]:
         """Arguments that the op itself changes: ``Tensor(a!)``."""
         return tuple(a for a in self.signature.arguments if a.type.written)

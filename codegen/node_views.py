@@ -12,8 +12,10 @@ from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
 from .printing import CythonPrinter
 from .sharing import SharedFormulas, share
 from .views import (
+    EdgeRun,
     GradientView,
     Incoming,
+    ListStart,
     Load,
     NodeView,
     PartView,
@@ -62,12 +64,15 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         single_output=len(variant.signature.returns) == 1 and not is_list_output,
         incoming=() if is_list_output else incoming(variant),
         gradient_list=grads[0] if is_list_output else "",
+        list_starts=_list_starts(variant, backward),
         tensor_locals=(
             *(declared(load.name) for name, load in loads.items() if name in tensors),
             *(part.name for part in formulas.parts),
         ),
         list_locals=tuple(declared(load.name) for name, load in loads.items() if name in lists),
-        object_locals=tuple(load.name for name, load in loads.items() if name not in tensors | lists),
+        object_locals=tuple(
+            load.name for name, load in loads.items() if name not in tensors | lists and load in loaded
+        ),
         shared=tuple(shared),
         gradients=tuple(gradients),
         properties=_properties(backward),
@@ -192,17 +197,43 @@ def _gradient_view(
 ) -> GradientView:
     gradient = backward.gradients[index]
     own = replace(printer, wanted=dict(zip(gradient.inputs, gradient.edges, strict=True)))
-    is_list = variant.signature.argument(gradient.inputs[0]).type.is_tensor_list
+    run = _edge_run(variant, backward, gradient.inputs[0])
     return GradientView(
         comment=_comment(gradient),
-        kind="joint" if gradient.is_joint else "list" if is_list else "single",
+        kind="joint" if gradient.is_joint else "list" if run else "single",
         edges=gradient.edges,
-        tested=len(backward.differentiable_inputs) > 1 and not is_list,
+        run=run,
+        tested=len(backward.differentiable_inputs) > 1,
         needs=_needs(backward, gradient),
         loads=loads,
         parts=tuple(PartView(p.name, own.text(p.expr)) for p in formulas.parts if p.readers == (index,)),
         text=own.text(formulas.formulas[index]),
     )
+
+
+def _edge_run(variant: Variant, backward: Backward, name: str) -> EdgeRun | None:
+    """The edges of an input that is a list of tensors."""
+    lists = variant.gradient_lists
+    if name not in lists:
+        return None
+    starts = [str(len(backward.differentiable_inputs) - len(lists)), *map(_start_name, lists[1:]), "self.n_edges"]
+    place = lists.index(name)
+    return EdgeRun(starts[place], starts[place + 1])
+
+
+def _list_starts(variant: Variant, backward: Backward) -> tuple[ListStart, ...]:
+    lists = variant.gradient_lists
+    slots = {value.owner: value.slot for value in backward.values if value.attribute == "count"}
+    runs = [_edge_run(variant, backward, name) for name in lists]
+    return tuple(
+        ListStart(_start_name(name), run.first, slots[before])
+        for before, name, run in zip(lists, lists[1:], runs, strict=False)
+        if run
+    )
+
+
+def _start_name(name: str) -> str:
+    return f"{name}_edge"
 
 
 def _needs(backward: Backward, gradient: Gradient_) -> tuple[int, ...]:

@@ -28,15 +28,18 @@ def tangent_view(variant: Variant) -> TangentView | None:
     stand_ins = _stand_ins(variant) if tangents.rule == "transposed" else ()
     sums = [output.tangent for output in outputs if output.terms and not output.sole]
     singles = [i.tangent for i in inputs if i.getter == "tangent"]
+    lists = [i.tangent for i in inputs if i.getter == "tangents"]
+    of_results = [*sums, *(gradient for _, gradient in stand_ins)]
+    gives_list = variant.signature.returns[0].type.is_tensor_list
     return TangentView(
         name=f"tangents_{kernel_prefix(variant)}",
         comment=tangents.text,
         condition=tangent_condition(variant, tangents.inputs),
         operands=tangents.inputs,
         inputs=inputs,
-        tensor_locals=(*singles, *sums, *(grad for _, grad in stand_ins)),
-        list_locals=tuple(i.tangent for i in inputs if i.getter == "tangents"),
-        result_type="list" if variant.signature.returns[0].type.is_tensor_list else "TensorBase",
+        tensor_locals=(*singles, *(() if gives_list else of_results)),
+        list_locals=(*lists, *(of_results if gives_list else ())),
+        gives_list=gives_list,
         results=variant.signature.output_names,
         outputs=outputs,
         transposed=tuple(_transposed(variant, tangents)),
@@ -71,8 +74,7 @@ def _outputs(variant: Variant, tangents: Tangents) -> Iterator[TangentOutput]:
         views = tuple(_term(term, tangents, printer) for term in terms)
         # The operands have a tangent at every level that the rule is run for: a sole term is there.
         sole = len(views) == 1 and set(terms[0].reads) == set(tangents.inputs)
-        is_list = variant.signature.returns[0].type.is_tensor_list
-        yield TangentOutput(name, tangent_name(name), "give_list" if is_list else "give", views, sole)
+        yield TangentOutput(name, tangent_name(name), views, sole)
 
 
 def _term(term: TangentTerm, tangents: Tangents, printer: CythonPrinter) -> TangentTermView:
@@ -98,12 +100,14 @@ def _transposed(variant: Variant, tangents: Tangents) -> Iterator[TransposedPart
     if tangents.rule != "transposed" or backward is None:
         return
     lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
-    printer = CythonPrinter(gradients=gradient_names(variant), lists=lists)
+    names = gradient_names(variant)
+    gives_list = variant.signature.returns[0].type.is_tensor_list
+    printer = CythonPrinter(gradients=names, all_gradients=names[0] if gives_list else "", lists=lists)
     for gradient in backward.gradients:
         yield TransposedPart(
             comment=f"{', '.join(gradient.inputs)}: {' '.join(gradient.formula.text.split())}",
             condition=" or ".join(f"{tangent_name(name)} is not None" for name in gradient.inputs),
             inputs=tuple((name, tangent_name(name)) for name in gradient.inputs),
             text=printer.text(settled(gradient.formula.expr)),
-            is_joint=gradient.is_joint,
+            kind="joint" if gradient.is_joint else "list" if gradient.inputs[0] in lists else "single",
         )

@@ -84,8 +84,6 @@ class TangentBuilder:
                 return "the op takes a list of tensors"
             if any(g.is_joint and not isinstance(g.formula.expr, TupleExpr) for g in self.backward.gradients):
                 return "one formula gives the gradients of several inputs"
-        if rule == "auto_linear_in_each" and any(self.type_of(name).is_list for name in self.inputs):
-            return "the op takes a list of tensors"
         return ""
 
     def explicit(self, declared: tuple[RawFormula, ...]) -> Tangents | None:

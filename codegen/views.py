@@ -48,12 +48,30 @@ class SharedView:
 
 
 @dataclass(frozen=True)
+class EdgeRun:
+    """The edges of a list of tensors: as many as it had tensors when the op was called."""
+
+    first: str
+    end: str
+
+
+@dataclass(frozen=True)
+class ListStart:
+    """``cdef int others_edge = 1 + <int>value_of(self, 0)``: where the edges of a list begin, after another's."""
+
+    name: str
+    before: str
+    slot: int  # of the number of tensors in the list before
+
+
+@dataclass(frozen=True)
 class GradientView:
     """One formula of `apply`."""
 
     comment: str  # other: grad * conj(self)
     kind: str  # "single", "list" (the input is Tensor[]) or "joint"
     edges: tuple[int, ...]
+    run: EdgeRun | None  # of a list
     tested: bool  # several edges: ask which are wanted. A node with one edge runs only when that one is.
     needs: tuple[int, ...]  # of several incoming gradients: without any of these the formula gives none
     loads: tuple[Load, ...]
@@ -89,6 +107,7 @@ class NodeView:
     single_output: bool  # never run with an undefined gradient
     incoming: tuple[Incoming, ...]
     gradient_list: str  # local with the gradients of a Tensor[] output, or ""
+    list_starts: tuple[ListStart, ...]  # of the second list with gradients and of those after it
     tensor_locals: tuple[str, ...]
     list_locals: tuple[str, ...]
     object_locals: tuple[str, ...]
@@ -125,7 +144,6 @@ class TangentTermView:
 class TangentOutput:
     name: str
     tangent: str
-    giver: str  # of LevelWalk
     terms: tuple[TangentTermView, ...]
     sole: bool  # one term, which is always there
 
@@ -138,7 +156,7 @@ class TransposedPart:
     condition: str
     inputs: tuple[tuple[str, str], ...]  # name, tangent
     text: str
-    is_joint: bool
+    kind: str  # as of GradientView
 
 
 @dataclass(frozen=True)
@@ -150,11 +168,11 @@ class TangentView:
     inputs: tuple[TangentInput, ...]  # those whose tangents are read
     tensor_locals: tuple[str, ...]
     list_locals: tuple[str, ...]
-    result_type: str
+    gives_list: bool  # the op returns a list of tensors
     results: tuple[str, ...]
     outputs: tuple[TangentOutput, ...]
     transposed: tuple[TransposedPart, ...]
-    stand_ins: tuple[tuple[str, str], ...]  # result, name of its gradient
+    stand_ins: tuple[tuple[str, str], ...]  # result, name of its gradient; of the list of results, of their gradients
 
 
 # ---- the C entry
@@ -185,10 +203,14 @@ class Saves:
 
 @dataclass(frozen=True)
 class EdgeView:
-    index: int
+    index: str  # of the first one, where it is that of a list
     name: str
     is_list: bool
     or_empty: str  # what makes an empty list of a None that may come, or ""
+
+    @property
+    def count(self) -> str:
+        return f"<int>len({self.name}{self.or_empty})"
 
 
 @dataclass(frozen=True)

@@ -72,11 +72,29 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, stand_in, walk_levels
+from gradsmith.runtime.forward_ad cimport (
+    LevelWalk,
+    end_tangents,
+    plus,
+    plus_list,
+    stand_in,
+    stand_in_list,
+    walk_levels,
+)
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport Node, give, give_list, gradient, gradient_or_zeros, set_value, value_of, wants
+from gradsmith.runtime.node cimport (
+    Node,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+    wants,
+    wants_any,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -128,7 +146,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1506
+# derivatives.yaml:1507
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -139,7 +157,7 @@ cdef class CatBackward0(Node):
         # tensors: cat_backward(grad, tensors.shape, dim)
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give_list(self, grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
+        give_list(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
         return 0
 
     cpdef str name(self):
@@ -230,7 +248,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1517
+# derivatives.yaml:1518
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -240,7 +258,7 @@ cdef class StackBackward0(Node):
         cdef object dim
         # tensors: grad.unbind(dim)
         dim = value_of(self, 0)
-        give_list(self, grad_inputs, 0, op_unbind(grad, dim))
+        give_list(self, grad_inputs, 0, self.n_edges, op_unbind(grad, dim))
         return 0
 
     cpdef str name(self):
@@ -322,7 +340,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1527
+# derivatives.yaml:1528
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -391,7 +409,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1537
+# derivatives.yaml:1538
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -578,7 +596,7 @@ def split_copy(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1547
+# derivatives.yaml:1548
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
@@ -624,7 +642,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1556
+# derivatives.yaml:1557
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -763,7 +781,7 @@ def unbind_copy(input, dim=0, *, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1566
+# derivatives.yaml:1567
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

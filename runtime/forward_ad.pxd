@@ -20,12 +20,15 @@ cdef class LevelWalk:
     cdef int give(self, TensorBase result, TensorBase tangent) except -1
     cdef int give_list(self, object results, object tangents) except -1
     cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1
+    cdef int transpose_list(self, object operands, list tangents, object formulas) except -1
     cdef int give_transposed(self, tuple results, tuple stand_ins) except -1
     cdef void end(self) noexcept
 
 cdef LevelWalk walk_levels(tuple operands)
 cdef TensorBase plus(TensorBase a, TensorBase b)            # None is zero
+cdef list plus_list(list a, object b)
 cdef TensorBase stand_in(LevelWalk walk, TensorBase result) # what a transposed rule calls `grad`
+cdef list stand_in_list(LevelWalk walk, object results)     # and `grads`
 
 # ---- for the rest of the runtime
 

@@ -119,7 +119,8 @@ cdef class LevelWalk:
         return 0
 
     cdef int give_list(self, object results, object tangents) except -1:
-        for result, tangent in zip(results, tangents):
+        """Those of a list of results; None is zeros for all."""
+        for result, tangent in zip(results, tangents or [None] * len(results)):
             self.give(<TensorBase>result, <TensorBase>tangent)
         return 0
 
@@ -131,6 +132,13 @@ cdef class LevelWalk:
             self.formulas, self.cotangents = [], []
         self.formulas.append(fitting(operand, <TensorBase>formula))
         self.cotangents.append(tangent)
+        return 0
+
+    cdef int transpose_list(self, object operands, list tangents, object formulas) except -1:
+        """The same for a list of tensors, whose formula gives a list."""
+        for operand, tangent, formula in zip(operands, tangents, formulas or ()):
+            if operand is not None:
+                self.transpose(<TensorBase>operand, <TensorBase>tangent, formula)
         return 0
 
     cdef int give_transposed(self, tuple results, tuple stand_ins) except -1:
@@ -161,8 +169,16 @@ cdef TensorBase stand_in(LevelWalk walk, TensorBase result):
     return zeros_like(result).requires_grad_()
 
 
+cdef list stand_in_list(LevelWalk walk, object results):
+    return [stand_in(walk, <TensorBase>result) for result in results]
+
+
 cdef TensorBase plus(TensorBase a, TensorBase b):
     return b if a is None else upcalls.add(a, b)
+
+
+cdef list plus_list(list a, object b):
+    return list(b) if a is None else [plus(<TensorBase>x, <TensorBase>y) for x, y in zip(a, b)]
 
 
 cdef bint has_gradient(TensorBase t) noexcept:

@@ -89,6 +89,15 @@ cdef inline bint wants(uint32_t wanted, int edge) noexcept:
     return edge > 31 or (wanted >> edge) & 1
 
 
+cdef inline bint wants_any(uint32_t wanted, int first, int end) noexcept:
+    """Is one of the edges from `first` up to `end` among the `wanted` ones? Those of a list of tensors are such a run."""
+    cdef int edge
+    for edge in range(first, end):
+        if wants(wanted, edge):
+            return True
+    return False
+
+
 cdef class Node:
     # Rare things: hooks and the user's metadata; None until used.
     cdef object meta
@@ -175,6 +184,7 @@ cdef object metadata_dtype(InputMetadata *metadata)         # None for ANY_DTYPE
 cdef TensorBase gradient(PyObject **grads, int index)
 cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index)
 cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept
-cdef int give_list(Node node, PyObject **grad_inputs, int first_edge, object values) except -1     # to the last edges
+# To the edges of a list of tensors, which end before `end`.
+cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1
 cdef void track(object thing) noexcept                     # see Note [Collected late]
 cpdef long live_nodes() noexcept

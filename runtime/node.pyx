@@ -528,12 +528,12 @@ cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
         grad_inputs[edge] = <PyObject *>value
 
 
-cdef int give_list(Node node, PyObject **grad_inputs, int first_edge, object values) except -1:
-    cdef int edge = first_edge
+cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1:
+    cdef int edge = first
     for value in values or ():
-        if edge >= node.n_edges:
+        if edge >= end:
             raise RuntimeError(
-                f"{node.name()}: the formula gives {len(values)} gradients for {node.n_edges - first_edge} tensors"
+                f"{node.name()}: the formula gives {len(values)} gradients for {end - first} tensors"
             )
         give(grad_inputs, edge, value)
         edge += 1

@@ -105,6 +105,40 @@ def test_shapes_of_a_list() -> None:
     assert record.before[0].items[0].value == "shapes_of(tensors)"
 
 
+LISTS = """\
+l(Tensor[] a, Tensor weight, Tensor[]? b, Tensor[] c) -> Tensor
+  forward: array(f(a, weight, b, c))
+  weight: grad
+  a: cat_backward(grad * a[0], a.shape, 0)
+  b: '() if b is None else cat_backward(grad, b.shape, 0)'
+  c: cat_backward(grad, c.shape, len(a))"""
+
+
+def test_each_list_has_a_run_of_edges() -> None:
+    entry = entry_of(LISTS.replace("f(a, weight, b, c)", "np.zeros(len([a, weight, b, c]))"))
+    assert entry.record is not None and entry.node is not None
+    assert [(edge.name, edge.index) for edge in entry.record.edges] == [
+        ("weight", "0"),
+        ("a", "1"),
+        ("b", "1 + <int>len(a)"),
+        ("c", "1 + <int>len(a) + <int>len(b or ())"),
+    ]
+    values = [item.value for saves in entry.record.before for item in saves.items]
+    assert "len(a)" in values and "len(b or ())" in values and "len(c)" not in values
+    slots = {p.name: p.slot for p in entry.node.properties}
+    assert [(start.name, start.before, start.slot) for start in entry.node.list_starts] == [
+        ("b_edge", "1", slots["_saved_a_count"]),
+        ("c_edge", "b_edge", slots["_saved_b_count"]),
+    ]
+    assert [g.run and (g.run.first, g.run.end) for g in entry.node.gradients] == [
+        None,
+        ("1", "b_edge"),
+        ("b_edge", "c_edge"),
+        ("c_edge", "self.n_edges"),
+    ]
+    assert all(gradient.tested for gradient in entry.node.gradients) and entry.node.is_selective
+
+
 def test_an_optional_tensor_may_be_missing() -> None:
     record = record_of(
         "o(Tensor self, Tensor? weight=None) -> Tensor\n  forward: array(self)\n  self: grad\n  weight: grad * self"

@@ -97,7 +97,7 @@ cdef class JoinBackward0(Node):
         # tensors: cat_backward(grad, tensors.shape, dim)
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give_list(self, grad_inputs, 0, cat_backward(grad, tensors_shape, dim))
+        give_list(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
         return 0
 
     cpdef str name(self):

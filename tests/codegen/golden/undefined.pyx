@@ -11,8 +11,8 @@ cdef class ExtentBackward0(Node):
         if wants(wanted, 0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
             pair = value_of(self, 0)
             give(grad_inputs, 0, op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(grad_low, grad_high, 1))
-        if grads[0] != NULL:    # parts: (grad_low,) if retain_variables else (grad_low * 1,)
-            give_list(self, grad_inputs, 1, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),))
+        if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:    # parts: (grad_low,) if retain_variables else (grad_low * 1,)
+            give_list(self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),))
         return 0
 
     cpdef str name(self):
