@@ -12,8 +12,9 @@ cdef class AsStridedBackward0(Node):
     pass
 
 
-# Where a run that applies `runner` sees this edge of `function`: at the CopySlices around it, or at itself.
-cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except NULL
+# Where a run that applies `runner` sees this edge of `function`: at itself, or at the CopySlices around it. NULL when the
+# run applies neither.
+cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except? NULL
 
 cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function, int written=*)
 cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view)

@@ -94,10 +94,12 @@ cdef inline int place_outside(int edge, int written) noexcept:
     return 0 if edge == written else edge + 1 if edge < written else edge
 
 
-cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except NULL:
+cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except? NULL:
+    if runner == <PyObject *>function:
+        return &function.edges[edge]
     if isinstance(<object>runner, CopySlices) and value_of(<Node>runner, 0) is function:
         return &(<Node>runner).edges[place_outside(edge, value_of(<Node>runner, 2))]
-    return &function.edges[edge]
+    return NULL
 
 
 cdef list run_inner(Node function, TensorBase inside, uint32_t wanted):

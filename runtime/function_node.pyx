@@ -17,6 +17,7 @@ from gradsmith.runtime.copy_slices cimport outer_edge
 from gradsmith.runtime.discovery cimport is_requested
 from gradsmith.runtime.graph_task cimport GraphTask, current_task
 from gradsmith.runtime.node cimport (
+    Edge,
     NODE_CUSTOM,
     Node,
     SAVED_FREED,
@@ -214,10 +215,12 @@ cdef int fill_frame(Frame *frame, FunctionNode node) except -1:
 cdef bint is_wanted(Frame *frame, int edge) except -1:
     """Does the run of the frame ask for the gradient of this edge?"""
     cdef GraphTask task
+    cdef Edge *outer
     if frame.task == NULL:
         return edge >= WANTED_BITS or (frame.wanted >> edge) & 1
     task = <GraphTask>frame.task
-    return not task.pruned or is_requested(task, outer_edge(frame.runner, <Node>frame.node, edge))
+    outer = outer_edge(frame.runner, <Node>frame.node, edge)
+    return not task.pruned or outer == NULL or is_requested(task, outer)
 
 
 cdef void *enter_frame(Frame *frame) noexcept:

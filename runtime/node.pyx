@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradsmith.runtime import upcalls
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.device import ALL as DEVICES
 
@@ -259,6 +260,14 @@ cdef class Node:
                 f"it must be from {lowest} to {self.sequence_nr}"
             )
         self.sequence_nr = number
+
+    def __call__(self, *grads):
+        """Gradients for `next_functions` from those of the outputs, as a backward computes them here.
+
+        No hook is called, nothing is freed, and gradients are not yet summed to the shapes of the inputs. One gradient
+        comes by itself, several in a tuple; None stands for one that nobody asks for.
+        """
+        return upcalls.call_node(self, grads)
 
     def register_hook(self, hook):
         """Call ``hook(grad_inputs, grad_outputs)`` after the node has run; what it returns replaces `grad_inputs`."""

@@ -1,8 +1,9 @@
 """The one door upward: what the runtime needs of the layers above it.
 
 `Tensor.backward` is a method of a lower layer than the engine. The engine adds gradients and undoes broadcasting
-*differentiably* when the graph of the gradient is wanted, and indexing, copying and cloning are ops of the table. The
-runtime cannot import the generated modules, which are built on it; they fill these names when they are imported.
+*differentiably* when the graph of the gradient is wanted, and indexing, copying and cloning are ops of the table. Who
+calls a node gives gradients that have to be looked at, which is done above it. The runtime cannot import the generated
+modules, which are built on it; they, and the modules that come later, fill these names when they are imported.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ def _missing(*args: object) -> Any:
 
 
 backward: _Function = _missing
+call_node: _Function = _missing
 add: _Function = _missing
 clone: _Function = _missing
 copy_: _Function = _missing

@@ -23,9 +23,10 @@ from gradsmith.autograd.saved_tensors import (
     saved_tensors_hooks,
     write_guard,
 )
-from gradsmith.runtime import inplace
+from gradsmith.runtime import inplace, upcalls
 from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.node import Node
+from gradsmith.runtime.node_call import call_node
 from gradsmith.runtime.saved_hooks import SavedTensor
 from gradsmith.runtime.tensor import TensorBase
 from gradsmith.runtime.variable import gradient_node
@@ -80,3 +81,6 @@ def increment_version(tensor: Any) -> None:
                 f"increment_version expects each element of the iterable to be a tensor, got {type(one).__name__}"
             )
         inplace.increment_version(one)
+
+
+upcalls.fill(call_node=call_node)
