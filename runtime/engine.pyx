@@ -102,6 +102,7 @@ cdef enum:
     INLINE_SLOTS = 16
     SIGNAL_INTERVAL = 16
     MAX_THREAD_DEPTH = 32
+    WANTED_BITS = 32            # of Node.wanted
 
 
 # ---- the run
@@ -349,6 +350,8 @@ cdef inline int apply(GraphTask task, Node n, PyObject **grads, PyObject **resul
     if grads[0] == NULL and not takes_undefined(n, grads):
         return 0
     n.wanted = wanted_edges(task, n)
+    if n.wanted == 0 and leads_nowhere(task, n):
+        return 0
     n.set_retained(task.keep_graph)
     n.apply(grads, results)
     return 0
@@ -363,10 +366,15 @@ cdef bint takes_undefined(Node n, PyObject **grads) noexcept:
     return n.flags & NODE_CUSTOM
 
 
+cdef bint leads_nowhere(GraphTask task, Node n) except -1:
+    """Is nothing asked for that an op's node would compute? It runs all the same when it belongs to a requested input."""
+    return task.pruned and 0 < n.n_edges <= WANTED_BITS and not n.flags & NODE_CUSTOM
+
+
 cdef inline uint32_t wanted_edges(GraphTask task, Node node) except? 0:
     cdef uint32_t wanted = 0
     cdef int i
-    for i in range(min(<int>node.n_edges, 32)):
+    for i in range(min(<int>node.n_edges, WANTED_BITS)):
         if node.edges[i].node != NULL and (not task.pruned or is_requested(task, &node.edges[i])):
             wanted |= <uint32_t>1 << i
     return wanted

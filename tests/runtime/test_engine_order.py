@@ -172,6 +172,19 @@ def test_inputs_of_backward_run_and_retain():
     assert y.grad.item() == 6.0
 
 
+@pytest.mark.parametrize("op", [gs.exp, gs.t, lambda t: t.expand(4, 2, 3), lambda t: t * t])
+def test_the_node_of_a_requested_input_computes_nothing_that_nobody_wants(op):
+    """R24: it runs, and its hooks see that no gradient leaves it."""
+    a = leaf([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    y = op(a)
+    log = []
+    y.grad_fn.register_hook(lambda gi, go: log.append((set(gi), go[0].shape)))
+    (y * y).sum().backward(inputs=[y])
+    assert log == [({None}, y.shape)]
+    assert a.grad is None
+    np.testing.assert_array_equal(y.grad.numpy(), 2 * y.detach().numpy())
+
+
 def test_what_runs_is_freed_and_what_is_captured_is_not():
     """R8, R24, R25: `grad` does not run the node of the tensor that it was asked for, `backward` does."""
     a = leaf(1.0)
