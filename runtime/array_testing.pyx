@@ -201,10 +201,13 @@ def release_and_allocate(tuple shape, int type_num):
     return <size_t>first, <size_t>second, _owned(second)
 
 
-def release_while_seen(a):
-    """Release a reference to an array that others can see."""
+def release_last(list holder):
+    """Release the only reference to the array in `holder`."""
+    a = holder.pop()
+    cdef PyObject *pointer = _pointer(a)
     Py_INCREF(a)
-    release_array(_pointer(a))
+    a = None
+    release_array(pointer)
 
 
 # ---- timing

@@ -1,0 +1,65 @@
+"""Casts, copies and fills."""
+
+import numpy as np
+import pytest
+from operands import COMPLEX, FLOATS, INTS, assert_same, layouts, values
+
+from gradsmith.runtime import array_testing as kernels
+
+
+@pytest.mark.parametrize("source", FLOATS + INTS + ["bool", "complex64", "float16"])
+@pytest.mark.parametrize("target", ["float32", "float64", "complex128"])
+def test_cast(source, target):
+    if source == "complex64" and target != "complex128":
+        return
+    x = values(source, (4, 5))
+    for _, operand in layouts(x):
+        result = kernels.apply_cast(operand, np.dtype(target).num)
+        assert_same(result, x.astype(target))
+    same = values(target, 3)
+    assert kernels.apply_cast(same, np.dtype(target).num) is same
+
+
+def test_cast_overflow_is_silent():
+    assert np.isinf(kernels.apply_cast(np.array([1e300]), np.dtype("float32").num)).all()
+    assert np.isinf(kernels.apply_cast(np.array([1e300])[::-1], np.dtype("float16").num)).all()
+
+
+def test_clone_and_contiguous(threads):
+    for shape in ((3, 5), (), (0, 3), (500, 700)):
+        x = values("float64", shape)
+        for _, operand in layouts(x):
+            clone = kernels.apply_clone(operand)
+            np.testing.assert_array_equal(clone, x)
+            assert clone.flags.c_contiguous and clone.flags.writeable and not np.shares_memory(clone, operand)
+            plain = kernels.apply_contiguous(operand)
+            np.testing.assert_array_equal(plain, x)
+            assert plain.flags.c_contiguous and plain.flags.aligned and plain.dtype.isnative
+
+
+def test_copy_into():
+    out = np.zeros((2, 3))
+    kernels.apply_copy_into(out, np.arange(3))
+    assert out.tolist() == [[0, 1, 2]] * 2
+    line = np.arange(10.0)
+    kernels.apply_copy_into(line[1:], line[:-1])
+    assert line.tolist() == [0, *range(9)]
+    with pytest.raises(RuntimeError, match=r"expanded size of the tensor \(3\) must match the existing size \(4\)"):
+        kernels.apply_copy_into(out, np.ones(4))
+
+
+@pytest.mark.parametrize("dtype", FLOATS + COMPLEX + INTS + ["bool", "float16"])
+def test_fill(dtype):
+    for _, out in layouts(np.zeros((7, 300), dtype)):
+        if out.flags.writeable:
+            assert (kernels.apply_fill(out, 1) == 1).all()
+
+
+def test_fill_as_pytorch():
+    assert kernels.apply_fill(np.zeros(2, "int64"), -1.7).tolist() == [-1, -1]
+    assert kernels.apply_fill(np.zeros(2, "bool"), 2).tolist() == [True, True]
+    assert kernels.apply_fill(np.zeros(2), 1 + 0j).tolist() == [1, 1]
+    for out, number in ((np.zeros(2), 1j), (np.zeros(2, "int64"), float("nan")), (np.zeros(2, "int8"), 200)):
+        with pytest.raises(RuntimeError, match="cannot be converted to type"):
+            kernels.apply_fill(out, number)
+        assert not out.any()

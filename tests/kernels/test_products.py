@@ -1,0 +1,105 @@
+"""Matrix products, by BLAS and by the own kernel."""
+
+import itertools
+
+import numpy as np
+import pytest
+from operands import COMPLEX, FLOATS, assert_close, values
+
+from gradsmith.runtime import array
+from gradsmith.runtime import array_testing as kernels
+
+PRODUCTS = [
+    ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)),
+    ((5, 1, 2, 3), (4, 3, 6)), ((2, 3), (5, 3, 4)), ((3,), (5, 3, 4)), ((5, 2, 3), (3,)), ((0, 3), (3, 4)),
+    ((2, 0), (0, 4)), ((0, 2, 3), (3, 4)), ((1, 5), (5, 1)), ((5, 1), (1, 5)), ((70, 40), (40, 90)),
+    ((1, 300), (300, 200)), ((300, 200), (200, 1)), ((300, 1), (1, 200)), ((6, 1, 300), (300, 50)),
+    ((64, 20, 30), (64, 30, 20)), ((130, 150), (150, 170)), ((33, 257), (257, 95)), ((3, 40, 50), (50, 70)),
+]  # fmt: skip
+
+
+@pytest.fixture(params=["blas", "own"])
+def backend(request):
+    try:
+        array.set_matmul_backend(request.param)
+    except RuntimeError:
+        pytest.skip("this processor has no AVX-512")
+    yield request.param
+    array.set_matmul_backend("auto")
+
+
+def matrix_layouts(x):
+    """(array, transposed): pairs that stand for the same stack of matrices."""
+    yield x, False
+    if x.ndim > 1:
+        swapped = np.ascontiguousarray(x.swapaxes(-1, -2))
+        yield swapped, True
+        yield swapped.swapaxes(-1, -2), False
+    yield np.repeat(x, 2, -1)[..., ::2], False
+    yield np.ascontiguousarray(x[..., ::-1])[..., ::-1], False
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, "int64", "int32", "bool", "float16"])
+@pytest.mark.parametrize("shapes", PRODUCTS)
+def test_matmul(dtype, shapes, backend, threads):
+    a, b = values(dtype, shapes[0], 1), values(dtype, shapes[1], 2)
+    expected = np.asarray(a @ b)
+    rtol = {"float16": 3e-2, "float32": 2e-5, "complex64": 2e-5}.get(dtype, 1e-13)
+    for (x, transpose_x), (y, transpose_y) in itertools.product(matrix_layouts(a), matrix_layouts(b)):
+        result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+        assert result.dtype == expected.dtype
+        assert_close(result, expected, rtol)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("size", [(1130, 300, 40), (40, 600, 2100), (14, 16, 4000), (29, 1000, 33), (500, 512, 500)])
+def test_own_matmul_in_blocks(dtype, size, threads):
+    try:
+        array.set_matmul_backend("own")
+    except RuntimeError:
+        pytest.skip("this processor has no AVX-512")
+    m, k, n = size
+    a, b = values(dtype, (m, k), 1), values(dtype, (k, n), 2)
+    expected = a.astype("float64") @ b.astype("float64")
+    for (x, transpose_x), (y, transpose_y) in itertools.product(
+        list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]
+    ):
+        result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+        assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
+    array.set_matmul_backend("auto")
+
+
+def test_matmul_backend_is_measured():
+    array.set_matmul_backend("auto")
+    assert array.get_matmul_backend("float32") in ("blas", "own")
+    assert array.get_matmul_backend("complex64") == "blas"
+    with pytest.raises(ValueError, match="expects one of"):
+        array.set_matmul_backend("mkl")
+
+
+def test_matmul_of_broadcast_operands():
+    a, b = np.broadcast_to(values("float32", (1, 3)), (4, 3)), np.broadcast_to(values("float32", (3, 1)), (3, 5))
+    assert_close(kernels.apply_matmul(a, b), np.array(a) @ np.array(b), 1e-6)
+
+
+@pytest.mark.parametrize(
+    "a, b, message",
+    [
+        (np.ones((2, 3)), np.ones((4, 5)), r"mat1 and mat2 shapes cannot be multiplied \(2x3 and 4x5\)"),
+        (np.ones((2, 3, 4)), np.ones((3, 4, 5)), r"size of tensor a \(2\) must match the size of tensor b \(3\)"),
+        (np.ones(()), np.ones((2, 2)), "both arguments to matmul need to be at least 1D, but they are 0D and 2D"),
+        (np.ones(3, "float32"), np.ones(3), "same dtype, but got: float32 != float64"),
+    ],
+)
+def test_matmul_errors(a, b, message):
+    with pytest.raises(RuntimeError, match=message):
+        kernels.apply_matmul(a, b)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64"])
+@pytest.mark.parametrize("shape", [(7,), (5, 7), (2, 5, 7), (0, 7), (200, 7)])
+def test_linear(dtype, shape, threads):
+    x, weight, bias = values(dtype, shape, 1), values(dtype, (3, 7), 2), values(dtype, 3, 3)
+    rtol = 1e-12 if dtype == "float64" else 1e-5
+    assert_close(kernels.apply_linear(x, weight), x @ weight.T, rtol)
+    assert_close(kernels.apply_linear(x, weight, bias), x @ weight.T + bias, rtol)
