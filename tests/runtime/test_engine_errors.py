@@ -87,6 +87,27 @@ def test_an_error_in_one_part_leaves_the_graph_for_a_second_try():
     assert x.grad.tolist() == [2.0, 3.0, 4.0]
 
 
+def test_gradients_that_waited_are_gone():
+    """A node that had received one of its gradients begins with none in the next run."""
+    x = leaf(1.0)
+    waiting = x * 2
+    fails = [True]
+
+    def hook(grad):
+        if fails[0]:
+            raise Failure
+
+    later = waiting * 3
+    later.register_hook(hook)
+    y = waiting + later  # its gradient reaches `waiting` before `later` runs
+    for _ in range(3):
+        with pytest.raises(Failure):
+            y.backward(retain_graph=True)
+    fails[0] = False
+    y.backward()
+    assert x.grad.tolist() == [8.0]
+
+
 def test_ten_thousand_exceptions():
     x, w = leaf(1.0), leaf(2.0)
     y = x * w
