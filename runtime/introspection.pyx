@@ -18,7 +18,10 @@ def queue_callback(callback):
     """
     cdef GraphTask task = current_task()
     if task is None:
-        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        raise RuntimeError(
+            "Final callbacks can only be installed during backward pass. Call queue_callback from a hook, or from the "
+            "backward of a custom Function."
+        )
     if not callable(callback):
         raise TypeError(f"queue_callback expects something to call, got {type(callback).__name__}")
     if task.callbacks is None:

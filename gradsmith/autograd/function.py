@@ -114,6 +114,11 @@ class FunctionMeta(type):
         cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), members)
 
 
+def _function_of(ctx: Any) -> str:
+    """Name of the Function that a context belongs to."""
+    return getattr(getattr(ctx, "_forward_cls", None), "__name__", "Function")
+
+
 class Function(metaclass=FunctionMeta):
     """Base of custom Functions: subclass it, define `forward` and `backward`, call ``apply``.
 
@@ -170,7 +175,8 @@ class Function(metaclass=FunctionMeta):
         Tensor, or tuple of Tensor and other things
             What is no tensor is handed through.
         """
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+        name = _function_of(args[0]) if args else "Function"
+        raise NotImplementedError(f"{name}: You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
@@ -204,8 +210,8 @@ class Function(metaclass=FunctionMeta):
             One per input; None for what has no gradient.
         """
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
+            f"{_function_of(ctx)}: You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
         )
 
     # The other name that `backward` may be written under.
@@ -228,7 +234,8 @@ class Function(metaclass=FunctionMeta):
             One per output; None for zero. That of a view must be a view.
         """
         raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+            f"{_function_of(ctx)}: You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
         )
 
     apply: ClassVar[Callable[..., Any]] = classmethod(custom_function.apply)  # type: ignore[assignment]

@@ -292,12 +292,12 @@ class Silent(Function):
         return x * 2
 
 
-@case(NotImplementedError, "must implement either the backward or vjp method")
+@case(NotImplementedError, "Silent", "must implement either the backward or vjp method")
 def a_function_without_backward():
     Silent.apply(leaf()).sum().backward()
 
 
-@case(NotImplementedError, "must implement the jvp function")
+@case(NotImplementedError, "Silent", "must implement the jvp function")
 def a_function_without_jvp():
     with forward_ad.dual_level():
         Silent.apply(forward_ad.make_dual(gs.ones(2), gs.ones(2)))

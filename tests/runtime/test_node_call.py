@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from steady import assert_steady
 
 import gradsmith as gs
 from gradsmith.autograd import Function
@@ -107,3 +108,15 @@ def test_accumulators_and_custom_functions():
     y.register_hook(lambda g: found.extend(g and g.item() for g in node(ones(1))))
     gs.autograd.grad(y, inputs[1])  # a run that asks for something else
     assert found == expected
+
+
+def test_calls_leave_nothing_behind():
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    node = (x * w).grad_fn
+
+    def calls():
+        node(ones(2))
+        with pytest.raises(RuntimeError):
+            node(ones(3))
+
+    assert_steady(calls)
