@@ -246,7 +246,7 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     if forward.kind == "ufunc":
         return _ufunc_view(variant)
     if forward.kind == "array":
-        return ComputeView("array", text=array_text(forward.text, array_names(variant)))
+        return ComputeView("array", text=array_text(forward.text, array_names(variant, table)))
     assert forward.formula is not None
     text = _composite_text(variant, {})
     if forward.kind == "composite":
@@ -285,9 +285,10 @@ def _ufunc_view(variant: Variant) -> ComputeView:
     return ComputeView("ufunc", function="binary_scalar", arguments=(ufunc, *tensors, *numbers, str(first)))
 
 
-def array_names(variant: Variant) -> dict[str, str]:
+def array_names(variant: Variant, table: Table) -> dict[str, str]:
     """What the names of an array expression stand for in the generated function."""
     names = {name: f"{module}.{name}" for name, module in variant.forward.functions}
+    names |= {name: f"builtins.{name}" for name in variant.forward.builtins & table.face_names}
     if variant.forward.needs_scipy:
         names["scipy"] = scipy_name(variant.signature.base)
     for argument in variant.signature.arguments:

@@ -34,6 +34,7 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         functions_package=table.package if table.library else FUNCTIONS_PACKAGE,
         function_modules=tuple(sorted(modules - compiled_functions)),
         compiled_functions=tuple(sorted(modules & compiled_functions)),
+        uses_builtins=any(v.forward.builtins & table.face_names for v in variants),
         scipy_users=tuple(dict.fromkeys((scipy_name(op.base), op.base) for op in ops if op.needs_scipy)),
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),

@@ -105,6 +105,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
         raw.text,
         names=frozenset(used & arguments),
         functions=tuple((n, context.functions[n]) for n in sorted(used - arguments) if n in context.functions),
+        builtins=frozenset(used & ARRAY_BUILTINS - arguments),
         needs_scipy=needs_scipy,
     )
 

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from .c_names import c_name
 from .callees import is_outside
 from .formula import Call, Conditional, Expr, Gradient, Literal, Name, Operator
 from .model import Table
@@ -312,17 +313,6 @@ def _kernel(name: str, text: str, expr: Expr, places: Places, table: Table) -> K
         float_body=_body(term, "f"),
         double_body=_body(term, ""),
     )
-
-
-_C_WORDS = frozenset({
-    "args", "scalars", "n", "i", "out", "auto", "case", "char", "const", "default", "do", "double", "enum", "float",
-    "for", "if", "int", "long", "register", "return", "short", "signed", "static", "struct", "switch", "union", "void",
-})  # fmt: skip
-
-
-def c_name(name: str) -> str:
-    """A name of the table that C and the loop leave free."""
-    return f"{name}_" if name in _C_WORDS else name
 
 
 def _cost(term: Term) -> int:

@@ -135,6 +135,7 @@ class Forward:
     formula: Formula | None = None  # kinds "pointwise" and "composite"
     names: frozenset[str] = frozenset()  # arguments an "array" expression reads
     functions: tuple[tuple[str, str], ...] = ()  # (name, module) of runtime/functions, "array" only
+    builtins: frozenset[str] = frozenset()  # of Python, that an "array" expression uses
     needs_scipy: bool = False  # an "array" expression calls it
 
     def __post_init__(self) -> None:
@@ -277,6 +278,11 @@ class Table:
 
     def of_family(self, family: str) -> tuple[Op, ...]:
         return tuple(op for op in self.ops if op.family == family)
+
+    @cached_property
+    def face_names(self) -> frozenset[str]:
+        """What functions of the modules may be called; in a module they hide Python's own."""
+        return frozenset(name for op in self.ops for name in (op.base, *op.aliases))
 
     @property
     def file_name(self) -> str:

@@ -10,6 +10,7 @@ from .errors import Collector, Problem, did_you_mean
 from .reader import KEYS, RawEntry
 from .schema import Signature
 from .syntax import parse
+from .taken_names import derived_names, is_taken, is_taken_by_module
 
 _EXPRESSIONS = ("pointwise(", "array(", "composite(")
 
@@ -30,6 +31,7 @@ class StructureCheck:
         yield from self.written()
         yield from self.views()
         yield from self.names_of_keys()
+        yield from self.taken_names()
         yield from self.unread()
 
     def written(self) -> Iterator[tuple[str, str]]:
@@ -55,6 +57,25 @@ class StructureCheck:
         for argument in self.signature.tensor_arguments:
             if argument.name in KEYS:
                 yield f"argument '{argument.name}' has the name of a key", "A formula for it could not be written."
+
+    def taken_names(self) -> Iterator[tuple[str, str]]:
+        """Names that mean something else in the generated module."""
+        pointwise = (self.entry.expect_text("forward") or "").startswith("pointwise(")
+        joint = any("," in key.text for key, _ in self.entry.formulas)
+        derived = derived_names(self.signature)
+        named = [a.name for a in self.signature.arguments] + [r.name for r in self.signature.returns if r.name]
+        for name in named:
+            if is_taken(name, pointwise=pointwise, joint=joint):
+                yield f"'{name}' is taken: generated code means something else by it", "Choose another name."
+            elif name in derived:
+                yield (
+                    f"'{name}' is taken: generated code calls something of '{derived[name]}' so",
+                    "Choose another name.",
+                )
+        aliases = [alias.text for alias in self.entry.lists.get("aliases", ())]
+        for name in (self.signature.base, *aliases):
+            if is_taken_by_module(name):
+                yield f"'{name}' is taken: the generated module needs a function of that name", "Choose another name."
 
     def unread(self) -> Iterator[tuple[str, str]]:
         read = self.names_read()

@@ -345,6 +345,7 @@ class FamilyView:
     functions_package: str  # where array functions are: gradsmith.runtime.functions, or a package outside the tree
     function_modules: tuple[str, ...]  # of it
     compiled_functions: tuple[str, ...]  # those among them that have a .pxd
+    uses_builtins: bool  # functions of Python that the module has ops of the same name for
     scipy_users: tuple[tuple[str, str], ...]  # name of what stands for SciPy, the op that needs it
     imports: tuple[Import, ...]  # other families and helpers
     backward_tables: tuple[BackwardTable, ...]

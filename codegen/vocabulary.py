@@ -15,7 +15,7 @@ from types import MappingProxyType
 from .schema_types import Type
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -61,11 +61,11 @@ _BINARY_UFUNCS = """
 
 # Name of a NumPy ufunc -> how many operands it takes.
 UFUNCS: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(_words(_UNARY_UFUNCS), 1) | dict.fromkeys(_words(_BINARY_UFUNCS), 2)
+    dict.fromkeys(words(_UNARY_UFUNCS), 1) | dict.fromkeys(words(_BINARY_UFUNCS), 2)
 )
 
 # Those that the emitter of C loops can write inside a loop.
-LOOP_UFUNCS = _words(
+LOOP_UFUNCS = words(
     """
     absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_not
     bitwise_or cbrt ceil conjugate copysign cos cosh divide equal exp exp2 expm1 floor greater
@@ -76,7 +76,7 @@ LOOP_UFUNCS = _words(
 )
 
 # Differentiable in the complex plane, and real on the real line.
-HOLOMORPHIC_UFUNCS = _words(
+HOLOMORPHIC_UFUNCS = words(
     """
     add arccos arccosh arcsin arcsinh arctan arctanh cos cosh divide exp exp2 expm1 log log10 log1p log2 multiply
     negative positive power reciprocal sin sinh sqrt square subtract tan tanh true_divide
@@ -213,7 +213,7 @@ RUN_FACTS: Mapping[str, str] = MappingProxyType(
 GRAD_INPUT_MASK = "grad_input_mask"
 
 CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "inf": math.inf, "nan": math.nan})
-DTYPES = _words(
+DTYPES = words(
     """
     bool uint8 int8 int16 int32 int64 float32 float64 complex64 complex128
     """
@@ -224,20 +224,20 @@ DTYPES = _words(
 # Kind of an operator -> Python's special methods of that kind.
 OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "unary": _words("__neg__ __pos__ __abs__ __invert__"),
-        "binary": _words(
+        "unary": words("__neg__ __pos__ __abs__ __invert__"),
+        "binary": words(
             """
             __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __eq__
             __ne__ __lt__ __le__ __gt__ __ge__ __and__ __or__ __xor__ __lshift__ __rshift__
             """
         ),
-        "reflected": _words(
+        "reflected": words(
             """
             __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__
             __rand__ __ror__ __rxor__ __rlshift__ __rrshift__
             """
         ),
-        "inplace": _words(
+        "inplace": words(
             """
             __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__
             __iand__ __ior__ __ixor__ __ilshift__ __irshift__
@@ -248,22 +248,22 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 # ---- forward: array(expression)
 
-ARRAY_BUILTINS = _words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
+ARRAY_BUILTINS = words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
 # What may follow `scipy.` there, before the name of a function.
-SCIPY_MODULES = _words("fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats")
+SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats")
 
 # ---- Python texts outside of formulas
 
 # What the expressions of samples may call: generators of arrays, made by whoever runs the samples.
-SAMPLE_NAMES = _words("real positive nonzero distinct integers boolean geometry strided slice")
+SAMPLE_NAMES = words("real positive nonzero distinct integers boolean geometry strided slice")
 # What points and the bounds of domains may say besides literals.
-NUMBER_NAMES = _words("inf nan pi")
+NUMBER_NAMES = words("inf nan pi")
 # The functions are those of gradsmith/verify/references.py.
-REFERENCE_FUNCTIONS = _words(
+REFERENCE_FUNCTIONS = words(
     "axes class_weights corner cross_entropy grid log_softmax nll_loss nll_loss_backward places_of put reduced slices "
     "softmax strided_places sum_to"
 )
-REFERENCE_NAMES = REFERENCE_FUNCTIONS | _words(
+REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(
     "np scipy abs bool complex enumerate float int len list max min range reversed round sorted sum tuple zip"
 )
 

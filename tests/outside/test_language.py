@@ -207,3 +207,34 @@ def test_an_accumulator_stays_otherwise(x):
     with gs.no_grad():
         x.zero_()
     assert get_gradient_edge(x).node is before
+
+
+# ---- names
+
+
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+def test_names_that_mean_something_in_c(ops, dtype):
+    tensors = [gs.tensor([0.5, 1.0, 1.5], dtype=dtype, requires_grad=True) for _ in range(5)]
+    assert "oddly_forward_f" in (Path(ops.__file__).parent / "names_kernels.c").read_text()
+    a, linux, b, c, n = (t.detach().numpy().astype(np.float64) for t in tensors)
+    inner, outer = a * np.exp(linux) + np.exp(n) * c * 7, (b + 6) * 8
+    result = ops.oddly(*tensors, errno=6, EOF=7, I=8)
+    np.testing.assert_allclose(result.detach(), inner * outer, rtol=1e-6)
+    wanted = [
+        np.exp(linux) * outer,
+        a * np.exp(linux) * outer,
+        inner * 8,
+        np.exp(n) * 7 * outer,
+        np.exp(n) * c * 7 * outer,
+    ]
+    for options in ({}, {"create_graph": True}):
+        found = grad(ops.oddly(*tensors, errno=6, EOF=7, I=8).sum(), tensors, **options)
+        for one, other in zip(found, wanted):
+            np.testing.assert_allclose(one.detach(), other, rtol=1e-6)
+
+
+def test_an_op_may_have_the_name_of_a_function_that_a_forward_calls(ops, x, y):
+    result = ops.sum(x, [y, y], max=2)
+    assert result.tolist() == [18, 24, 30]
+    assert gradient(result, x, y) == [[2, 2, 2], [4, 4, 4]]
+    assert ops.min(x, []).tolist() == ops.abs(x, []).tolist() == [1, 2, 3]

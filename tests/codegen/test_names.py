@@ -1,0 +1,99 @@
+"""Names of the table that mean something in C or in generated modules."""
+
+import io
+import re
+import shutil
+import subprocess
+import sysconfig
+import tokenize
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen import kernels
+from codegen.c_names import c_name
+from codegen.kernels import Term
+from codegen.schema import Signature
+from codegen.taken_names import derived_names, is_taken, is_taken_by_module
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# ---- C
+
+
+@pytest.mark.parametrize("name", ["linux", "errno", "NAN", "I", "EOF", "M_PI", "exp", "expf", "double", "n", "part_1"])
+def test_names_that_c_has_are_changed(name: str) -> None:
+    assert c_name(name) == f"{name}_"
+
+
+@pytest.mark.parametrize("name", ["self", "other", "gamma", "index", "y0", "weight_decay", "x2"])
+def test_other_names_are_kept(name: str) -> None:
+    assert c_name(name) == name
+
+
+def test_no_two_names_become_one() -> None:
+    names = ["n", "n_", "n__", "part", "part_1", "part_1_"]
+    assert len({c_name(name) for name in names}) == len(names)
+
+
+def test_functions_that_loops_call_are_changed() -> None:
+    operands = [Term("input", name=name) for name in "abc"]
+    built = []
+    for build in (*kernels.UFUNC_TERMS.values(), *kernels.NAMED_TERMS.values()):
+        for count in (1, 2, 3):
+            try:
+                built.append(build(*operands[:count]))
+            except TypeError:
+                continue
+    called = {term.name for whole in built for term in whole.walk() if term.kind == "call"}
+    assert {"tanh", "pow", "copysign", "lgamma"} <= called
+    assert all(c_name(name) != name and c_name(f"{name}f") != f"{name}f" for name in called)
+
+
+def test_macros_of_the_headers_are_changed() -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc") or "clang"
+    folders = [sysconfig.get_paths()["include"], np.get_include(), ROOT / "runtime/kernels", ROOT / "generated"]
+    header = ROOT / "generated/unary_kernels.h"
+    command = [compiler, "-dM", "-E", "-x", "c", *(f"-I{folder}" for folder in folders), str(header)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    objects = set(re.findall(r"^#define ([a-z]\w*)(?: |$)", text, re.MULTILINE))
+    assert "errno" in objects
+    assert not {name for name in objects if c_name(name) == name}
+
+
+# ---- generated modules
+
+
+def test_what_generated_modules_import_is_taken() -> None:
+    text = (ROOT / "generated" / "reduce.pyx").read_text(encoding="utf-8")
+    imports = text[: text.index("# ---- ")]
+    names = {t.string for t in tokenize.generate_tokens(io.StringIO(imports).readline) if t.type == tokenize.NAME}
+    imported = names & {"wrap", "give_list", "LevelWalk", "as_tensor_list", "Overloads", "np", "uint64_t"}
+    assert len(imported) == 7
+    assert all(is_taken(name, pointwise=False, joint=False) for name in imported)
+    assert all(is_taken_by_module(name) for name in imported)
+
+
+@pytest.mark.parametrize(
+    "name", ["cdef", "sizeof", "int", "span", "len", "wanted", "op_mul", "MULTIPLY", "EXP_FORWARD"]
+)
+def test_names_around_arguments(name: str) -> None:
+    assert is_taken(name, pointwise=False, joint=False)
+
+
+@pytest.mark.parametrize("name", ["linux", "errno", "self", "input", "weight", "apply", "operands", "parts", "ADD_"])
+def test_names_that_are_free(name: str) -> None:
+    assert not is_taken(name, pointwise=False, joint=False)
+
+
+def test_names_of_some_entries() -> None:
+    assert is_taken("operands", pointwise=True, joint=False)
+    assert is_taken("parts", pointwise=False, joint=True)
+
+
+def test_names_after_others() -> None:
+    derived = derived_names(Signature.parse("f(Tensor self, Tensor[] others, int n) -> (Tensor low, Tensor high)"))
+    assert derived["self_t"] == "self" and derived["others_count"] == "others" and derived["low_array"] == "low"
+    assert "n_t" not in derived
