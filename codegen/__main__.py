@@ -17,6 +17,7 @@ from .build import load_table
 from .errors import SpecErrors
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package
+from .reasons import notes
 from .render import render_all
 from .write import differences, write
 
@@ -36,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     except SpecErrors as errors:
         print(errors, errors.summary(options.table.name), sep="\n", file=sys.stderr)
         return 1
+    for note in notes(table):
+        print(note, file=sys.stderr)
     files = render_all(table, _compiled_functions())
     folder = options.output or ROOT / "generated"
     return _check(folder, files) if options.check else _write(folder, files)

@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .checking import Context, Resolved, gives_gradient
-from .declaration import Declaration, RawFormula
+from .declaration import Declaration, DerivedText, RawFormula
+from .errors import Collector
 from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from .guards import inputs_reading
 from .loops import why_not_loop
-from .model import Backward, Gradient_, SavedTensor, SavedValue
+from .model import Backward, Forward, Gradient_, SavedTensor, SavedValue
+from .prices import Prices
+from .reasons import why_kept
+from .rewriting import Rewriter
+from .saving import Plan, planned, ways_of
 from .schema import Signature
 from .schema_types import Type
 from .scope import TENSOR, TENSORS, Scope
@@ -31,20 +36,21 @@ class BackwardBuilder:
     def signature(self) -> Signature:
         return self.declaration.expanded[self.index][0]
 
-    def expect_backward(self) -> Backward | None:
+    def expect_backward(self, forward: Forward | None) -> Backward | None:
         """The node; None when the variant has none, or after a mistake (which has been reported)."""
         formulas = [f for f in map(self.for_variant, self.declaration.formulas) if f is not None]
         if not formulas:
             return None
         gradients = self.gradients(formulas)
         # What is wrong elsewhere in the entry may contradict what a node is.
-        if gradients is None or self.context.errors:
+        if gradients is None or forward is None or self.context.errors:
             return None
-        return self.backward(gradients)
+        return self.backward(self.plan(gradients, formulas, forward))
 
-    def backward(self, gradients: tuple[Gradient_, ...]) -> Backward:
+    def backward(self, plan: Plan) -> Backward:
+        gradients = plan.way.gradients
         values = tuple(self.values(gradients))
-        return Backward(
+        backward = Backward(
             class_name=f"{self.declaration.camel_case}{self.kinds}Backward{self.number}",
             node_name=f"{self.declaration.camel_case}Backward{self.number}",
             gradients=gradients,
@@ -53,8 +59,10 @@ class BackwardBuilder:
             values=values,
             saved_lists=tuple(self.lists(gradients, len(values))),
             outputs=tuple(i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted),
-            saving=self.declaration.saving,
+            saving=plan.reason,
+            note=plan.note,
         )
+        return backward if plan.reason else replace(backward, saving=why_kept(backward))
 
     @property
     def kinds(self) -> str:
@@ -129,7 +137,7 @@ class BackwardBuilder:
 
     def written(self, raw: RawFormula) -> tuple[str, ...]:
         """The inputs that the entry wrote the formula for, whatever is a number here."""
-        return next(f for f in self.declaration.formulas if f.text is raw.text).inputs
+        return next(f for f in self.declaration.formulas if set(raw.inputs) <= set(f.inputs)).inputs
 
     def is_loop(self, expr: Expr) -> bool:
         """Elementwise throughout, over tensors that all broadcast to the shape of the result."""
@@ -152,6 +160,49 @@ class BackwardBuilder:
                     problem = f"{raw.subject} mixes '{spelling}' with '{first}'"
                     self.error(raw, problem, "Use one of the two throughout the entry.")
                 first = first or spelling
+
+    # -- what is saved
+
+    def plan(self, gradients: tuple[Gradient_, ...], formulas: list[RawFormula], forward: Forward) -> Plan:
+        """The gradients by what the node shall keep."""
+        raws = {raw.inputs: raw for raw in formulas}
+        rewriter = self.rewriter(forward)
+        ways = ways_of([(g, *self.other_ways(g, raws[g.inputs], rewriter)) for g in gradients])
+        return planned(ways, self.declaration.saves, self.prices(forward), self.declaration.base)
+
+    def rewriter(self, forward: Forward) -> Rewriter:
+        return Rewriter(
+            signature=self.signature,
+            c_entry=self.declaration.c_entries[self.index],
+            forward=forward,
+            scope=self.scope(()),
+            callees=self.context.callees,
+            only_real=not self.declaration.supports_complex,
+        )
+
+    def other_ways(self, gradient: Gradient_, raw: RawFormula, rewriter: Rewriter) -> Iterator[Gradient_]:
+        """Gradients of the same value that read something else."""
+        position = raw.text.position
+        rewritten = () if raw.is_derived else rewriter.others(raw.text.text)
+        others = raw.others or [DerivedText(text, position, "") for text in rewritten]
+        quiet = replace(self, context=replace(self.context, errors=Collector(self.context.errors.file), told=set()))
+        for text in others:
+            other = replace(raw, text=text)
+            resolved = quiet.resolve(other)
+            formula = quiet.expect_formula(other, resolved) if resolved else None
+            if formula is not None:
+                yield replace(gradient, formula=formula)
+
+    def prices(self, forward: Forward) -> Prices:
+        return Prices(
+            forward=forward,
+            c_entry=self.declaration.c_entries[self.index],
+            arguments=tuple(argument.name for argument in self.signature.arguments),
+            output=self.signature.output_names[0],
+            is_inplace="inplace" in self.declaration.forms
+            and "self" not in self.declaration.scalar_positions(self.index),
+            is_reduction=self.declaration.reduction is not None,
+        )
 
     def error(self, raw: RawFormula, problem: str, hint: str = "") -> None:
         self.context.error(raw.text, 0, self.declaration.base, problem, hint)

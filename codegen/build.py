@@ -109,6 +109,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     numbers = _node_numbers(declarations)
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
     errors.raise_if_any()
+    _verify_saves(declarations, variants, errors)
     ops = [d.op(v) for d, v in zip(declarations, variants, strict=True)]
     verify_agreement(ops, declarations, deriver, context)
     errors.raise_if_any()
@@ -240,6 +241,24 @@ def _multi_returns(declarations: list[Declaration]) -> dict[str, tuple[str, ...]
     }
 
 
+def _verify_saves(declarations: list[Declaration], variants: list[tuple[Variant, ...]], errors: Collector) -> None:
+    """Of the tensors of an entry that says what its nodes keep, these keep no others, and each of those."""
+    for declaration, own in zip(declarations, variants, strict=True):
+        said = declaration.entry.lists.get("saves")
+        if said is None:
+            continue
+        nodes = [variant.backward for variant in own if variant.backward]
+        kept = {saved.name for node in nodes for saved in (*node.saved, *node.saved_lists)}
+        shown = ", ".join(text.text for text in said)
+        for name in sorted(kept - {text.text for text in said}):
+            problem = f"saves [{shown}], but its formulas cannot do without '{name}'"
+            errors.add(said[0].position if said else declaration.position, declaration.base, problem)
+        for text in said:
+            if text.text not in kept:
+                problem = f"saves '{text.text}', which its formulas can do without"
+                errors.add(text.position, declaration.base, problem, "Take it away.")
+
+
 # ---- variants
 
 
@@ -253,7 +272,7 @@ def _variants(declaration: Declaration, number: int, context: Context) -> tuple[
 def _expect_variant(declaration: Declaration, index: int, number: int, context: Context) -> Variant | None:
     signature = declaration.expanded[index][0]
     forward = expect_forward(declaration, signature, context)
-    backward = BackwardBuilder(declaration, index, number, context).expect_backward()
+    backward = BackwardBuilder(declaration, index, number, context).expect_backward(forward)
     condition = expect_condition(declaration, signature, context)
     if forward is None or context.errors:
         return None

@@ -13,6 +13,14 @@ from .schema import Signature
 
 
 @dataclass(frozen=True)
+class DerivedText(RawText):
+    """A formula that nobody wrote: all of it stands where that stands which it comes from."""
+
+    def position_of(self, offset: int) -> Position:
+        return self.position
+
+
+@dataclass(frozen=True)
 class RawFormula:
     """A formula as the entry writes it: ``self, other: f(grad)``, or ``result: f(self_t)`` for forward mode."""
 
@@ -20,6 +28,7 @@ class RawFormula:
     text: RawText
     is_tangent: bool = False
     is_derived: bool = False  # nobody wrote it: see derive.py
+    others: tuple[RawText, ...] = ()  # the same in other ways, one of which may be cheaper: see saving.py
 
     @property
     def subject(self) -> str:
@@ -59,7 +68,6 @@ class Declaration:
     samples: tuple[dict[str, str], ...] = field(hash=False)
     policy: Policy
     package: str = ""  # of a table outside the tree
-    saving: str = ""  # why the node keeps what it keeps, where there was a choice
 
     @property
     def base(self) -> str:
@@ -72,6 +80,12 @@ class Declaration:
     @property
     def nondifferentiable(self) -> str:
         return self.entry.expect_text("nondifferentiable") or ""
+
+    @property
+    def saves(self) -> frozenset[str] | None:
+        """The tensors that the node keeps, where the entry says so."""
+        texts = self.entry.lists.get("saves")
+        return None if texts is None else frozenset(text.text for text in texts)
 
     @property
     def has_node(self) -> bool:

@@ -51,6 +51,7 @@ class _Declarer:
         outputs = gradients.output_differentiability()
         missing = gradients.verify_gradients(forward, formulas, outputs)
         gradients.verify_tangents(forward, bool(formulas or missing), tangent_formulas, outputs)
+        gradients.verify_saves(bool(formulas or missing))
         forms = FormReader(self.entry, self.signature, self.errors, self.package)
         forms.verify()
         self.verify_doc()

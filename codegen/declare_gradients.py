@@ -170,6 +170,17 @@ class GradientReader:
             elif wrong:
                 self.error(tangent.text.position, f"{tangent.subject}, but '{wrong[0]}' is not differentiable")
 
+    def verify_saves(self, has_gradient: bool) -> None:
+        """What a node is said to keep exists, and so does the node. Whether it can keep that alone: see build.py."""
+        texts = self.entry.lists.get("saves", ())
+        names = [a.name for a in self.signature.tensor_arguments] + list(self.signature.output_names)
+        for text in texts:
+            if text.text not in names:
+                hint = hint_from("Tensors", text.text, names)
+                self.error(text.position, f"saves '{text.text}', which is no tensor of the op", hint)
+        if texts and not has_gradient:
+            self.error(texts[0].position, "saves, but no input has a gradient", "Nothing is kept then.")
+
     def why_no_formulas(self, forward: RawForward | None, outputs: tuple[bool, ...]) -> str:
         if forward is not None and forward.kind == "composite":
             return "a composite op takes its gradient from its parts"

@@ -15,14 +15,12 @@ from dataclasses import dataclass, field, replace
 
 from .callees import INTRINSIC
 from .checking import Context
-from .declaration import Declaration, RawFormula
-from .errors import Collector, Consequence, Position
+from .declaration import Declaration, DerivedText, RawFormula
+from .errors import Collector, Consequence
 from .formula import Call, Conditional, Expr, Gradient, Name, Operator
 from .model import Table
-from .reader import RawText
 from .resolve_operators import BINARY_OPERATORS
 from .rules import EntryRules, LibraryRules, NoRule, Rules
-from .saving import Plan, Prices
 from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
 from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
 from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
@@ -30,14 +28,6 @@ from .syntax import parse
 
 GRADIENT = Variable("grad")
 LOGISTIC = "sigmoid"
-
-
-@dataclass(frozen=True)
-class DerivedText(RawText):
-    """A formula that nobody wrote: all of it stands where the forward stands."""
-
-    def position_of(self, offset: int) -> Position:
-        return self.position
 
 
 class NoDerivative(Exception):
@@ -90,8 +80,7 @@ class Deriver:
         alternatives = [self._alternatives(declaration, forward, name) for name in declaration.without_formula]
         if not all(alternatives):
             return declaration
-        plan = self._prices(declaration).cheapest(alternatives)
-        completed = _with_plan(declaration, plan, squares=self._can_write("square"))
+        completed = _with_formulas(declaration, alternatives, squares=self._can_write("square"))
         return declaration if self._has_shared_names(declaration, completed) else completed
 
     def _can_write(self, function: str) -> bool:
@@ -101,20 +90,12 @@ class Deriver:
     def _has_shared_names(self, declaration: Declaration, completed: Declaration) -> bool:
         """Report a derived formula that would call an op outside the tree where it means one of the library."""
         for formula in completed.formulas:
-            shared = sorted(filter(self.context.callees.is_shared, _words(formula.text.text)))
+            texts = (formula.text, *formula.others)
+            shared = sorted(filter(self.context.callees.is_shared, {word for t in texts for word in _words(t.text)}))
             if formula.is_derived and shared:
                 self._report(declaration, formula.inputs[0], NoDerivative("", f"it {shared_name(shared[0])}"))
                 return True
         return False
-
-    def _prices(self, declaration: Declaration) -> Prices:
-        arguments = declaration.signature.arguments
-        given = (name for formula in declaration.formulas for name in _words(formula.text.text))
-        return Prices(
-            tensors=frozenset(a.name for a in arguments if a.type.name == "Tensor"),
-            kept=frozenset(given),
-            is_inplace="inplace" in declaration.forms,
-        )
 
     def _alternatives(self, declaration: Declaration, forward: Expr, name: str) -> list[Symbolic]:
         """The formula as it comes out, and with the result for what is the result; empty after a mistake."""
@@ -203,14 +184,15 @@ def _formula(derivative: Symbolic, declaration: Declaration) -> Symbolic:
     return product(GRADIENT, own, derivative=True)
 
 
-def _with_plan(declaration: Declaration, plan: Plan, *, squares: bool) -> Declaration:
+def _with_formulas(declaration: Declaration, alternatives: list[list[Symbolic]], *, squares: bool) -> Declaration:
+    """The declaration with a formula for each input that has none, and the ways to write it."""
     assert declaration.forward is not None
     position = declaration.forward.raw.position_of(declaration.forward.start)
-    derived = tuple(
-        RawFormula((name,), DerivedText(formula_text(formula, squares=squares), position, ""), is_derived=True)
-        for name, formula in zip(declaration.without_formula, plan.formulas, strict=True)
-    )
-    return replace(declaration, formulas=declaration.formulas + derived, without_formula=(), saving=plan.reason)
+    derived: list[RawFormula] = []
+    for name, ways in zip(declaration.without_formula, alternatives, strict=True):
+        texts = [DerivedText(formula_text(formula, squares=squares), position, "") for formula in ways]
+        derived.append(RawFormula((name,), texts[0], is_derived=True, others=tuple(texts[1:])))
+    return replace(declaration, formulas=(*declaration.formulas, *derived), without_formula=())
 
 
 def _words(text: str) -> set[str]:

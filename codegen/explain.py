@@ -175,7 +175,7 @@ def _savings_of(variant: Variant, backward: Backward) -> Iterator[str]:
     if unread:
         yield f"(not saved: {', '.join(unread)}, which no formula reads)"
     if backward.saving:
-        yield f"chosen: {backward.saving}"
+        yield f"in short: {backward.saving}"
 
 
 def _saved_name(item: SavedTensor | SavedValue) -> str:

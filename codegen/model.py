@@ -77,7 +77,8 @@ class Backward:
     values: tuple[SavedValue, ...]  # value slots
     saved_lists: tuple[SavedTensor, ...] = ()  # Tensor[]: value slots after `values`
     outputs: tuple[int, ...] = (0,)  # those that have a gradient
-    saving: str = ""  # why that is saved and nothing else, where there was a choice
+    saving: str = ""  # why that is saved and nothing else; "" when nothing is
+    note: str = ""  # what would be cheaper, when that is for the author to decide
 
     def __post_init__(self) -> None:
         edges = [e for g in self.gradients for e in g.edges]

@@ -21,7 +21,7 @@ TEXT_KEYS = (
     "name", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex", "reference",
     "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient",
 )  # fmt: skip
-LIST_KEYS = ("variants", "aliases", "output_differentiability")
+LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
 PAIR_KEYS = ("operators", "domain")
 KEYS = (*TEXT_KEYS, *LIST_KEYS, *PAIR_KEYS, "samples", "points")
 GRADIENT_OF_POINT = "gradient"

@@ -1,107 +1,70 @@
 """What a node keeps for the backward pass: the inputs, the result, or what is cheaper to compute again.
 
-The formulas of one node can often be written in more than one way: ``exp(self)`` is ``result``. Each way is priced, and
-the cheapest is taken for all gradients of the node together, since what one of them keeps is free for the others.
-A formula that the author wrote is left as it is: reading `result` there, or not, decides which tensors may be changed
-in place before backward, and that is the author's word.
+The formulas of one node can often be written in more than one way: in that of `exp`, ``exp(self)`` is ``result``. The
+ways of a formula that is derived come from `derive`, those of one that the author wrote from `rewriting`. Each way is
+priced by the arrays that the node would keep and the steps that backward would compute (`prices`), for all gradients of
+the node together, since what one of them keeps is free for the others.
+
+Note [Whose choice it is]
+What a node keeps may not be changed in place before backward, so that to a caller an op whose formula reads `result` is
+not the same as one whose formula reads `self`. Where nobody wrote the formulas, the cheapest way is taken. Where the
+author did, a cheaper way is taken if it keeps nothing that the formulas do not keep as they are written: that refuses
+no change that was allowed. If it keeps another tensor, the formulas stay, and the generator makes a note of it. An
+entry that says ``saves:`` has decided, either way.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .symbolic import Apply, Choice, Operation, Product, Sum, Symbolic, Variable
+from .model import Gradient_
+from .prices import Prices, Way
+from .reasons import Reasons
 
-# Prices per element of the result. One array kept alive, and read back from memory, is the unit; beside it a step of
-# arithmetic in a loop is little, a function of libm a lot.
-KEPT_ARRAY = 1.0
-ARITHMETIC = 0.1
-DIVISION = 0.3
-ROOT = 0.3
-FUNCTION = 1.5
-# An op in place that saves its result cannot work on a view directly (the view would hold the node that holds it).
-RESULT_OF_INPLACE = 0.2
-
-_CHEAP = frozenset({"abs", "conj", "maximum", "minimum", "neg", "real", "sgn", "sign", "square", "where"})
-_ROOTS = frozenset({"sqrt", "rsqrt"})
+WAYS_AT_MOST = 512  # of one node; beyond, all formulas are taken as they are, or all in their other way
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The formulas of a node that were chosen, and why what they read is what is kept."""
+    """The way that was chosen, and why what it reads is what is kept."""
 
-    formulas: tuple[Symbolic, ...]
-    reason: str
-
-
-@dataclass(frozen=True)
-class Prices:
-    """What costs something in one entry."""
-
-    tensors: frozenset[str]  # arguments that are arrays
-    kept: frozenset[str]  # what formulas of the author's keep anyway
-    is_inplace: bool
-
-    def of(self, formulas: Iterable[Symbolic]) -> float:
-        formulas = tuple(formulas)
-        names = (saved_names(formulas) & (self.tensors | {"result"})) - self.kept
-        result = RESULT_OF_INPLACE if "result" in names and self.is_inplace else 0.0
-        return KEPT_ARRAY * len(names) + result + sum(map(_price, _steps(formulas)))
-
-    def cheapest(self, alternatives: Sequence[Sequence[Symbolic]]) -> Plan:
-        """One formula for each gradient; of equal ones, those that come first."""
-        ways = list(itertools.product(*alternatives))
-        best = min(ways, key=self.of)
-        return Plan(best, self._reason(best, ways))
-
-    def _reason(self, best: tuple[Symbolic, ...], ways: list[tuple[Symbolic, ...]]) -> str:
-        others = [way for way in ways if way != best]
-        if not others:
-            return ""
-        kept = saved_names(best) & (self.tensors | {"result"})
-        shown = " and ".join(sorted(kept)) or "nothing"
-        if "result" not in kept:
-            more = any(saved_names(way) > kept for way in others)
-            return f"saves {shown}: " + (
-                "the result would be one array more" if more else "the result would not spare enough"
-            )
-        spared = sorted({name for way in others for name in functions(way)} - functions(best))
-        return f"saves {shown}: " + (
-            f"{' and '.join(spared)} need not be computed again" if spared else "fewer steps than from the inputs"
-        )
+    way: Way
+    reason: str  # "" when there was no choice
+    note: str = ""  # what would be cheaper, when that is for the author to decide
 
 
-def saved_names(formulas: Iterable[Symbolic]) -> frozenset[str]:
-    """Arguments and results that the formulas read."""
-    found = (part.name for tree in formulas for part in tree.walk() if isinstance(part, Variable))
-    return frozenset(found) - {"grad"}
+def ways_of(alternatives: Sequence[Sequence[Gradient_]]) -> list[Way]:
+    """All combinations of the ways of each gradient. The first of each is how the entry has it."""
+    written = tuple(ways[0] for ways in alternatives)
+    combinations = [written, tuple(ways[-1] for ways in alternatives)]
+    if math.prod(map(len, alternatives)) <= WAYS_AT_MOST:
+        combinations = list(itertools.product(*alternatives))
+    return [Way(chosen, _is_written(chosen, written)) for chosen in combinations]
 
 
-def functions(formulas: Iterable[Symbolic]) -> set[str]:
-    """Functions in the formulas that are worth sparing."""
-    steps = (step for step in _steps(formulas) if isinstance(step, Apply))
-    return {step.function for step in steps if step.function not in _CHEAP}
+def _is_written(chosen: tuple[Gradient_, ...], written: tuple[Gradient_, ...]) -> bool:
+    return all(g is w or g.formula.is_derived for g, w in zip(chosen, written, strict=True))
 
 
-def _steps(formulas: Iterable[Symbolic]) -> list[Symbolic]:
-    """Every step once: what occurs twice is computed once."""
-    return list(dict.fromkeys(part for tree in formulas for part in tree.walk()))
+def planned(ways: Sequence[Way], said: frozenset[str] | None, prices: Prices, base: str) -> Plan:
+    """The way to take; see Note [Whose choice it is].
 
-
-def _price(step: Symbolic) -> float:
-    match step:
-        case Apply(function=function):
-            return ARITHMETIC if function in _CHEAP else ROOT if function in _ROOTS else FUNCTION
-        case Operation(symbol=symbol):
-            return FUNCTION if symbol == "**" else ARITHMETIC
-        case Choice():
-            return ARITHMETIC
-        case Sum(terms=terms):
-            return ARITHMETIC * (len(terms) - 1)
-        case Product(factors=factors, coefficient=coefficient):
-            exponents = [exponent for _, exponent in factors]
-            times = sum(e for e in exponents if e > 0) + (abs(coefficient) != 1) - 1
-            return ARITHMETIC * max(times, 0) + DIVISION * -sum(e for e in exponents if e < 0)
-    return 0.0
+    `said` is what the entry says is kept, None when it says nothing. Where no way can do with that, the nearest is
+    taken, and build.py tells of the mistake.
+    """
+    if len(ways) == 1:
+        return Plan(ways[0], "")
+    reasons = Reasons(prices, base, tuple(ways))
+    best = min(ways, key=prices.of)  # of equal ones that which comes first
+    if said is not None:
+        chosen = min(ways, key=lambda way: (len(way.kept - said), prices.of(way)))
+        return Plan(chosen, reasons.declared(chosen, best))
+    written = min((way for way in ways if way.is_written), key=prices.of)
+    free = [written, *(way for way in ways if way.kept <= written.kept)]
+    chosen = min(free, key=prices.of)
+    if prices.of(best) < prices.of(chosen):
+        return Plan(chosen, reasons.written(chosen, best), reasons.note(chosen, best))
+    return Plan(chosen, reasons.cheapest(chosen))

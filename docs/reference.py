@@ -201,6 +201,8 @@ def op_section(row: OpRowView) -> str:
     ]
     if row.nondifferentiable:
         lines.append(f"- no gradient: {row.nondifferentiable}")
+    if row.saving:
+        lines.append(f"- {row.saving}")
     lines += policy_lines(row)
     forms = " ".join(form[0] for form in row.forms)
     faces = [f"forms: {forms or 'none'}"]

@@ -188,11 +188,12 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:681
+# derivatives.yaml:689
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
 
+    # Saves result: sigmoid need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SIGMOID_BACKWARD, grads, grad_inputs):
             return 0
@@ -325,11 +326,12 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:692
+# derivatives.yaml:700
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
 
+    # Saves result: relu need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, RELU_BACKWARD, grads, grad_inputs):
             return 0
@@ -461,11 +463,12 @@ def relu(input):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:705
+# derivatives.yaml:713
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SOFTPLUS_BACKWARD, grads, grad_inputs):
             return 0
@@ -583,7 +586,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:718
+# derivatives.yaml:726
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -623,11 +626,12 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:732
+# derivatives.yaml:740
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, GELU_ERF_BACKWARD, grads, grad_inputs):
             return 0
@@ -727,11 +731,12 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:741
+# derivatives.yaml:749
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, GELU_TANH_BACKWARD, grads, grad_inputs):
             return 0
@@ -832,11 +837,12 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:750
+# derivatives.yaml:758
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SILU_BACKWARD, grads, grad_inputs):
             return 0

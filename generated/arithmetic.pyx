@@ -162,7 +162,7 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:170
+# derivatives.yaml:177
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -303,7 +303,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:183
+# derivatives.yaml:190
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -560,7 +560,7 @@ def add(input, other, *, alpha=None, out=None):
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:193
+# derivatives.yaml:200
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -746,7 +746,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:207
+# derivatives.yaml:214
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -1076,11 +1076,12 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:217
+# derivatives.yaml:224
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self for the gradient of other, other for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, MUL_TENSOR_BACKWARD, grads, grad_inputs):

@@ -181,11 +181,12 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:426
+# derivatives.yaml:434
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self and other: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, MAXIMUM_TENSOR_BACKWARD, grads, grad_inputs):
@@ -262,6 +263,7 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
 cdef class MaximumScalarBackward0(Node):
     """Backward of ``maximum(Tensor self, Scalar other) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, MAXIMUM_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
@@ -364,11 +366,12 @@ def maximum(input, other, *, out=None):
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:441
+# derivatives.yaml:449
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self and other: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, MINIMUM_TENSOR_BACKWARD, grads, grad_inputs):
@@ -445,6 +448,7 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
 cdef class MinimumScalarBackward0(Node):
     """Backward of ``minimum(Tensor self, Scalar other) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, MINIMUM_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
@@ -547,11 +551,12 @@ def minimum(input, other, *, out=None):
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:456
+# derivatives.yaml:464
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
 
+    # Saves self, min and max: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
@@ -701,6 +706,7 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
 cdef class ClampTensorScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Scalar max) -> Tensor``."""
 
+    # Saves self and min: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
@@ -831,6 +837,7 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
 cdef class ClampScalarTensorBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Tensor max) -> Tensor``."""
 
+    # Saves self and max: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
@@ -961,6 +968,7 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
 cdef class ClampScalarScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Scalar max) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, CLAMP_SCALAR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
@@ -1068,7 +1076,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:475
+# derivatives.yaml:483
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
@@ -1200,11 +1208,12 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:487
+# derivatives.yaml:495
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
 
+    # Saves self and min: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_MIN_TENSOR_BACKWARD, grads, grad_inputs):
@@ -1308,6 +1317,7 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
 cdef class ClampMinScalarBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Scalar min) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, CLAMP_MIN_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
@@ -1443,11 +1453,12 @@ def clamp_min(input, min, *, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:501
+# derivatives.yaml:509
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""
 
+    # Saves self and max: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, CLAMP_MAX_TENSOR_BACKWARD, grads, grad_inputs):
@@ -1551,6 +1562,7 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
 cdef class ClampMaxScalarBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Scalar max) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, CLAMP_MAX_SCALAR_BACKWARD, grads, grad_inputs):
             return 0

@@ -161,7 +161,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:763
+# derivatives.yaml:771
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -248,7 +248,7 @@ def eq(input, other, *, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:773
+# derivatives.yaml:781
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -337,7 +337,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:784
+# derivatives.yaml:792
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -430,7 +430,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:796
+# derivatives.yaml:804
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -523,7 +523,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:808
+# derivatives.yaml:816
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -616,7 +616,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:820
+# derivatives.yaml:828
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -709,7 +709,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:832
+# derivatives.yaml:840
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -796,7 +796,7 @@ def logical_and(input, other, *, out=None):
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:841
+# derivatives.yaml:849
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -883,7 +883,7 @@ def logical_or(input, other, *, out=None):
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:850
+# derivatives.yaml:858
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -970,7 +970,7 @@ def logical_xor(input, other, *, out=None):
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:859
+# derivatives.yaml:867
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1026,7 +1026,7 @@ def logical_not(input, *, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:868
+# derivatives.yaml:876
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1117,7 +1117,7 @@ def bitwise_and(input, other, *, out=None):
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:879
+# derivatives.yaml:887
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1208,7 +1208,7 @@ def bitwise_or(input, other, *, out=None):
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:890
+# derivatives.yaml:898
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1299,7 +1299,7 @@ def bitwise_xor(input, other, *, out=None):
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:901
+# derivatives.yaml:909
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1357,7 +1357,7 @@ def bitwise_not(input, *, out=None):
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:912
+# derivatives.yaml:920
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1394,7 +1394,7 @@ def isnan(input):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:919
+# derivatives.yaml:927
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1431,7 +1431,7 @@ def isinf(input):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:926
+# derivatives.yaml:934
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1468,11 +1468,12 @@ def isfinite(input):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:933
+# derivatives.yaml:941
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves condition: every gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, WHERE_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
@@ -1539,6 +1540,7 @@ cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, Te
 cdef class WhereTensorScalarBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Scalar other) -> Tensor``."""
 
+    # Saves condition: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, WHERE_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
@@ -1593,6 +1595,7 @@ cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, ob
 cdef class WhereScalarTensorBackward0(Node):
     """Backward of ``where(Tensor condition, Scalar self, Tensor other) -> Tensor``."""
 
+    # Saves condition: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, WHERE_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0

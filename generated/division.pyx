@@ -163,11 +163,12 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:332
+# derivatives.yaml:339
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self and other, as the entry says: other and result would be cheaper, div need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, DIV_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
@@ -344,6 +345,7 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
 cdef class DivScalarTensorBackward0(Node):
     """Backward of ``div(Scalar self, Tensor other) -> Tensor``."""
 
+    # Saves other: result would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, DIV_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
@@ -404,11 +406,12 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml:348
+# derivatives.yaml:356
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
 
+    # Saves self for the gradient of other, other for the gradients of self and other.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -597,6 +600,7 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
 cdef class DivScalarTensorBackward1(Node):
     """Backward of ``div.mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor``."""
 
+    # Saves other: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase other
@@ -748,7 +752,7 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:365
+# derivatives.yaml:373
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -987,11 +991,12 @@ def floor_divide(input, other, *, out=None):
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:381
+# derivatives.yaml:389
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self and other for the gradient of other.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -1154,6 +1159,7 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
 cdef class RemainderScalarTensorBackward0(Node):
     """Backward of ``remainder(Scalar self, Tensor other) -> Tensor``."""
 
+    # Saves other: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase other
@@ -1267,11 +1273,12 @@ def remainder(input, other, *, out=None):
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml:400
+# derivatives.yaml:408
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""
 
+    # Saves self, exponent and result: pow need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -1388,6 +1395,7 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
 cdef class PowTensorScalarBackward0(Node):
     """Backward of ``pow(Tensor self, Scalar exponent) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
@@ -1471,6 +1479,7 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
 cdef class PowScalarTensorBackward0(Node):
     """Backward of ``pow(Scalar self, Tensor exponent) -> Tensor``."""
 
+    # Saves exponent and result: pow need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase exponent, result

@@ -174,11 +174,12 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:518
+# derivatives.yaml:526
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
 
+    # Saves result: exp need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, EXP_BACKWARD, grads, grad_inputs):
             return 0
@@ -294,11 +295,12 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:528
+# derivatives.yaml:536
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
 
+    # Saves result: expm1 need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, EXPM1_BACKWARD, grads, grad_inputs):
             return 0
@@ -414,11 +416,12 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:536
+# derivatives.yaml:544
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, LOG_BACKWARD, grads, grad_inputs):
             return 0
@@ -532,11 +535,12 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:547
+# derivatives.yaml:555
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, LOG1P_BACKWARD, grads, grad_inputs):
             return 0
@@ -650,11 +654,12 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:558
+# derivatives.yaml:566
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
 
+    # Saves result: sqrt need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SQRT_BACKWARD, grads, grad_inputs):
             return 0
@@ -770,7 +775,7 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:569
+# derivatives.yaml:577
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -908,7 +913,7 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:580
+# derivatives.yaml:588
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -958,11 +963,12 @@ def erf(input, *, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:590
+# derivatives.yaml:598
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, ERF_LOOP_BACKWARD, grads, grad_inputs):
             return 0
@@ -1062,11 +1068,12 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:600
+# derivatives.yaml:608
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
@@ -1150,11 +1157,12 @@ def erf_any(input):
 
 
 # ---- erfinv(Tensor self) -> Tensor
-# derivatives.yaml:611
+# derivatives.yaml:619
 
 cdef class ErfinvBackward0(Node):
     """Backward of ``erfinv(Tensor self) -> Tensor``."""
 
+    # Saves result: erfinv need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase result

@@ -147,11 +147,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1110
+# derivatives.yaml:1118
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
 
+    # Saves self and result: amax need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -278,11 +279,12 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1125
+# derivatives.yaml:1133
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
 
+    # Saves self and result: amin need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -409,11 +411,12 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1140
+# derivatives.yaml:1148
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
 
+    # Saves self and result: max need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -479,11 +482,12 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1152
+# derivatives.yaml:1160
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
 
+    # Saves indices: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
         cdef TensorBase indices
@@ -564,7 +568,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1166
+# derivatives.yaml:1174
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -656,11 +660,12 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1174
+# derivatives.yaml:1182
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
 
+    # Saves self and result: min need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -726,11 +731,12 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1186
+# derivatives.yaml:1194
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
 
+    # Saves indices: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
         cdef TensorBase indices
@@ -811,7 +817,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1200
+# derivatives.yaml:1208
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -903,7 +909,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1208
+# derivatives.yaml:1216
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -955,7 +961,7 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1218
+# derivatives.yaml:1226
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1007,7 +1013,7 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1228
+# derivatives.yaml:1236
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1058,7 +1064,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1238
+# derivatives.yaml:1246
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

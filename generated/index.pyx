@@ -143,11 +143,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1581
+# derivatives.yaml:1589
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape, index
@@ -234,7 +235,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1591
+# derivatives.yaml:1599
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -320,11 +321,12 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1600
+# derivatives.yaml:1608
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape, index
@@ -410,7 +412,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1611
+# derivatives.yaml:1619
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -496,7 +498,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1620
+# derivatives.yaml:1628
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -716,11 +718,12 @@ def index_put(input, index, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1632
+# derivatives.yaml:1640
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape, dim, index
@@ -853,11 +856,12 @@ def select_copy(input, dim, index):
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1642
+# derivatives.yaml:1650
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape, dim, start, length

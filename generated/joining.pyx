@@ -146,11 +146,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1508
+# derivatives.yaml:1516
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
 
+    # Saves no tensor: the shape of tensors is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object tensors_shape, dim
@@ -248,7 +249,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1519
+# derivatives.yaml:1527
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -340,11 +341,12 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1529
+# derivatives.yaml:1537
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
 
+    # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
@@ -409,11 +411,12 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1539
+# derivatives.yaml:1547
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
 
+    # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
@@ -596,7 +599,7 @@ def split_copy(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1549
+# derivatives.yaml:1557
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
@@ -642,11 +645,12 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1558
+# derivatives.yaml:1566
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
 
+    # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
@@ -781,7 +785,7 @@ def unbind_copy(input, dim=0, *, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1568
+# derivatives.yaml:1576
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

@@ -158,11 +158,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1762
+# derivatives.yaml:1770
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self for the gradient of other, other for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -301,11 +302,12 @@ def matmul(input, other, *, out=None):
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1786
+# derivatives.yaml:1794
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
 
+    # Saves self for the gradient of mat2, mat2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -417,11 +419,12 @@ def mm(input, mat2, *, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1797
+# derivatives.yaml:1805
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
 
+    # Saves self for the gradient of mat2, mat2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -531,11 +534,12 @@ def matmul_of_transpose(input, mat2):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1807
+# derivatives.yaml:1815
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
 
+    # Saves self for the gradient of mat2, mat2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -647,11 +651,12 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1818
+# derivatives.yaml:1826
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
 
+    # Saves self for the gradient of vec, vec for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -763,11 +768,12 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1829
+# derivatives.yaml:1837
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
 
+    # Saves self for the gradient of tensor, tensor for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -879,11 +885,12 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1840
+# derivatives.yaml:1848
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
 
+    # Saves self for the gradient of vec2, vec2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -997,11 +1004,12 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1852
+# derivatives.yaml:1860
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
 
+    # Saves self for the gradient of weight, weight for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -1129,7 +1137,7 @@ def linear(input, weight, bias=None):
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1870
+# derivatives.yaml:1878
 
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int span = 0

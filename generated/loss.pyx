@@ -161,11 +161,12 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2028
+# derivatives.yaml:2036
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
 
+    # Saves self and target: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -305,11 +306,12 @@ def mse_loss(input, target, reduction="mean"):
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2042
+# derivatives.yaml:2050
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
 
+    # Saves self for the gradients of one and other, one and other for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, MSE_LOSS_BACKWARD_BACKWARD, grads, grad_inputs):
@@ -472,11 +474,12 @@ def mse_loss_backward(input, one, other, scale):
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2051
+# derivatives.yaml:2059
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
 
+    # Saves self for the gradient of weight, target and weight for the gradients of self and weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -631,11 +634,12 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 # ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2068
+# derivatives.yaml:2076
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
 
+    # Saves self for the gradient of weight, target and weight for the gradients of self and weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -785,7 +789,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2082
+# derivatives.yaml:2090
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

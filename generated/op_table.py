@@ -44,7 +44,7 @@ class OpRow(NamedTuple):
     gradients: "tuple[tuple[str, str], ...]"  # (inputs, formula)
     tangent: str  # forward mode: the formula of the result's tangent, or the rule that was derived; "" for none
     derived: "tuple[str, ...]"  # inputs whose formula the generator has derived
-    saving: str  # why the node keeps what it keeps, where there was a choice, or ""
+    saving: str  # what the node keeps and why; "" when it keeps nothing of its tensors
     outputs: "tuple[bool, ...]"  # which returns have a history
     samples: "tuple[dict[str, str], ...]"  # argument -> Python text
     operators: "tuple[tuple[str, str], ...]"  # ("__mul__", "binary")
@@ -74,7 +74,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="",
         family="arithmetic",
-        line=170,
+        line=177,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -111,7 +111,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="alpha",
         family="arithmetic",
-        line=183,
+        line=190,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -149,7 +149,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="",
         family="arithmetic",
-        line=193,
+        line=200,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -186,7 +186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="alpha",
         family="arithmetic",
-        line=207,
+        line=214,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -224,7 +224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mul",
         overload="",
         family="arithmetic",
-        line=217,
+        line=224,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -237,7 +237,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(other)"), ("other", "grad * conj(self)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of other, other for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
@@ -261,7 +261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="neg",
         overload="",
         family="unary",
-        line=234,
+        line=241,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -294,7 +294,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="positive",
         overload="",
         family="unary",
-        line=244,
+        line=251,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -327,7 +327,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="abs",
         overload="",
         family="unary",
-        line=252,
+        line=259,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -339,7 +339,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "real(grad) * sgn(self)"),),
         tangent="real(conj(self_t) * sgn(self))",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -364,7 +364,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="unary",
-        line=266,
+        line=273,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -401,7 +401,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="unary",
-        line=278,
+        line=285,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -410,10 +410,10 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace", "out"),
         entries=("op_sgn",),
         inputs=("self",),
-        gradients=(("self", "sgn_backward(grad, self, result)"),),
+        gradients=(("self", "sgn_backward(grad, self, sgn(self))"),),
         tangent="sgn_backward(self_t, self, result)",
         derived=(),
-        saving="",
+        saving="saves self: result would be one array more",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -439,7 +439,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="unary",
-        line=292,
+        line=299,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -451,7 +451,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * (2 * conj(self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -476,7 +476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="unary",
-        line=303,
+        line=310,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -488,7 +488,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "-grad * conj(result * result)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: reciprocal need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -513,7 +513,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="unary",
-        line=314,
+        line=321,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -546,7 +546,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="unary",
-        line=321,
+        line=328,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -579,7 +579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=332,
+        line=339,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -592,7 +592,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad / conj(other)"), ("other", "-grad * conj(self / other / other)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self and other, as the entry says: other and result would be cheaper, div need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "nonzero(3, 4)"},
@@ -619,7 +619,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=348,
+        line=356,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -633,7 +633,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "div_backward_self(grad, other, rounding_mode)"), ("other", "div_backward_other(grad, self, other, rounding_mode)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of other, other for the gradients of self and other",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=1.1, high=1.9)", "other": "real(3, 4, low=0.4, high=0.45)", "rounding_mode": "None"},
@@ -658,7 +658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=365,
+        line=373,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -697,7 +697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=381,
+        line=389,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -710,7 +710,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad"), ("other", "-grad * floor_divide(self, other)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self and other for the gradient of other",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)"},
@@ -739,7 +739,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=400,
+        line=408,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -752,7 +752,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "pow_backward_self(grad, self, exponent)"), ("exponent", "pow_backward_exponent(grad, self, exponent, result)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self, exponent and result: pow need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)", "exponent": "real(3, 4)"},
@@ -787,7 +787,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=426,
+        line=434,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -800,7 +800,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(self == other, grad / 2, where(self < other, 0, grad))"), ("other", "where(self == other, grad / 2, where(self > other, 0, grad))")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self and other: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(3, 4, low=1.1, high=2)"},
@@ -827,7 +827,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=441,
+        line=449,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -840,7 +840,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(self == other, grad / 2, where(self > other, 0, grad))"), ("other", "where(self == other, grad / 2, where(self < other, 0, grad))")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self and other: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=0, high=1)", "other": "real(3, 4, low=1.1, high=2)"},
@@ -867,7 +867,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=456,
+        line=464,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -881,7 +881,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where((self >= min) & (self <= max), grad, 0)"), ("min", "where((self < min) & (min < max), grad, 0)"), ("max", "where((self > max) | (max < min), grad, 0)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self, min and max: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "-1.1", "max": "0.3"},
@@ -910,7 +910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=475,
+        line=483,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -947,7 +947,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=487,
+        line=495,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -960,7 +960,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(self >= min, grad, 0)"), ("min", "where(self < min, grad, 0)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self and min: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "min": "0.3"},
@@ -986,7 +986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=501,
+        line=509,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -999,7 +999,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(self <= max, grad, 0)"), ("max", "where(self > max, grad, 0)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self and max: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "max": "0.3"},
@@ -1025,7 +1025,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=518,
+        line=526,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1037,7 +1037,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(result)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: exp need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1061,7 +1061,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=528,
+        line=536,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1073,7 +1073,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(result + 1)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: expm1 need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1094,7 +1094,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=536,
+        line=544,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1106,7 +1106,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad / conj(self)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1131,7 +1131,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=547,
+        line=555,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1143,7 +1143,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad / conj(self + 1)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-0.5, high=2)"},
@@ -1168,7 +1168,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=558,
+        line=566,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1180,7 +1180,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad / (2 * conj(result))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: sqrt need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "positive(3, 4)"},
@@ -1205,7 +1205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=569,
+        line=577,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1243,7 +1243,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=580,
+        line=588,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1277,7 +1277,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=590,
+        line=598,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1289,7 +1289,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1311,7 +1311,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=600,
+        line=608,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1323,7 +1323,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * (1.1283791670955126 * exp(-self * self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1344,7 +1344,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erfinv",
         overload="",
         family="exponential",
-        line=611,
+        line=619,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1356,7 +1356,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * (0.886226925452758 * exp(result * result))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: erfinv need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-.8, high=.8)"},
@@ -1383,7 +1383,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=630,
+        line=638,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1395,7 +1395,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(cos(self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1416,7 +1416,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=638,
+        line=646,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1428,7 +1428,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "-grad * conj(sin(self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1449,7 +1449,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=646,
+        line=654,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1461,7 +1461,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(1 + result * result)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: tan need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-1.2, high=1.2)"},
@@ -1482,7 +1482,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=654,
+        line=662,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1494,7 +1494,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(cosh(self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1515,7 +1515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=662,
+        line=670,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1527,7 +1527,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(sinh(self))"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1548,7 +1548,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=670,
+        line=678,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1560,7 +1560,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(1 - result * result)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: tanh need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=-3, high=3)"},
@@ -1581,7 +1581,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=681,
+        line=689,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1593,7 +1593,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj((1 - result) * result)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: sigmoid need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1618,7 +1618,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=692,
+        line=700,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1630,7 +1630,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(result <= 0, 0, grad)"),),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves result: relu need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)"},
@@ -1656,7 +1656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=705,
+        line=713,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1670,7 +1670,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(self * beta > threshold, grad, grad * sigmoid(self * beta))"),),
         tangent="auto_element_wise",
         derived=("self",),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1697,7 +1697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=718,
+        line=726,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1735,7 +1735,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=732,
+        line=740,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1747,7 +1747,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))"),),
         tangent="auto_element_wise",
         derived=("self",),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1769,7 +1769,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=741,
+        line=749,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1781,7 +1781,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))"),),
         tangent="auto_element_wise",
         derived=("self",),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1803,7 +1803,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=750,
+        line=758,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1815,7 +1815,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))"),),
         tangent="auto_element_wise",
         derived=("self",),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -1840,7 +1840,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=763,
+        line=771,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1875,7 +1875,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=773,
+        line=781,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1910,7 +1910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=784,
+        line=792,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1945,7 +1945,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=796,
+        line=804,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1980,7 +1980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=808,
+        line=816,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2015,7 +2015,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=820,
+        line=828,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2050,7 +2050,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=832,
+        line=840,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2085,7 +2085,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=841,
+        line=849,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2120,7 +2120,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=850,
+        line=858,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2155,7 +2155,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=859,
+        line=867,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2189,7 +2189,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=868,
+        line=876,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2224,7 +2224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=879,
+        line=887,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2259,7 +2259,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=890,
+        line=898,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2294,7 +2294,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=901,
+        line=909,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2328,7 +2328,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=912,
+        line=920,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2361,7 +2361,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=919,
+        line=927,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2394,7 +2394,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=926,
+        line=934,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2427,7 +2427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=933,
+        line=941,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2441,7 +2441,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "where(condition, grad, 0)"), ("other", "where(condition, 0, grad)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="",
+        saving="saves condition: every gradient needs it",
         outputs=(True,),
         samples=(
             {"condition": "boolean(3, 4)", "self": "real(3, 4)", "other": "real(3, 4)"},
@@ -2466,7 +2466,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=950,
+        line=958,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2479,7 +2479,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.expand(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2502,7 +2502,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=960,
+        line=968,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2517,7 +2517,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the ndim and shape of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2542,7 +2542,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=973,
+        line=981,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2555,7 +2555,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "(grad / self.numel()).expand(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the numel and shape of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2577,7 +2577,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=982,
+        line=990,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2592,7 +2592,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "(restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the ndim and shape of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -2616,7 +2616,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=994,
+        line=1002,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2629,7 +2629,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "prod_backward(grad, self, result)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: prod need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "nonzero(2, 3)"},
@@ -2655,7 +2655,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=1006,
+        line=1014,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2670,7 +2670,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "prod_backward_dim(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: prod need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "dim": "0"},
@@ -2697,7 +2697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=1020,
+        line=1028,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2712,7 +2712,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "var_backward(grad, self, dim, correction, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2739,7 +2739,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=1034,
+        line=1042,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2773,7 +2773,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=1041,
+        line=1049,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2809,7 +2809,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1048,
+        line=1056,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2824,7 +2824,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "std_backward(grad, self, result, dim, correction, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: std need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
@@ -2852,7 +2852,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1063,
+        line=1071,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2886,7 +2886,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1070,
+        line=1078,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2922,7 +2922,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1077,
+        line=1085,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2959,7 +2959,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1088,
+        line=1096,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2972,7 +2972,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.expand(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)", "size": "(3, 1)"},
@@ -2994,7 +2994,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1098,
+        line=1106,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3009,7 +3009,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "ndim": "2", "dim": "1", "keepdim": "False"},
@@ -3030,7 +3030,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1110,
+        line=1118,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3044,7 +3044,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "amax_backward(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: amax need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -3071,7 +3071,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1125,
+        line=1133,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3085,7 +3085,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "amax_backward(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: amin need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -3112,7 +3112,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1140,
+        line=1148,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3124,7 +3124,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: max need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -3149,7 +3149,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1152,
+        line=1160,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3163,7 +3163,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves indices: the gradient needs it",
         outputs=(True, False),
         samples=(
             {"self": "distinct(3, 4)", "dim": "0"},
@@ -3189,7 +3189,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1166,
+        line=1174,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3223,7 +3223,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1174,
+        line=1182,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3235,7 +3235,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: min need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
@@ -3260,7 +3260,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1186,
+        line=1194,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3274,7 +3274,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves indices: the gradient needs it",
         outputs=(True, False),
         samples=(
             {"self": "distinct(3, 4)", "dim": "0"},
@@ -3300,7 +3300,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1200,
+        line=1208,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3334,7 +3334,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1208,
+        line=1216,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3370,7 +3370,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1218,
+        line=1226,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3406,7 +3406,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1228,
+        line=1236,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3443,7 +3443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1238,
+        line=1246,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3480,7 +3480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1251,
+        line=1259,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3494,7 +3494,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "logsumexp_backward(grad, self, result, dim, keepdim)"),),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and result: logsumexp need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -3521,7 +3521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1265,
+        line=1273,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3535,7 +3535,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "softmax_backward(grad, result, dim)"),),
         tangent="softmax_backward(self_t, result, dim)",
         derived=(),
-        saving="",
+        saving="saves result: softmax need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1"},
@@ -3558,7 +3558,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1277,
+        line=1285,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3572,7 +3572,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "softmax_backward(grad, output, dim)"), ("output", "grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)")),
         tangent="softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of output, output for the gradients of self and output",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
@@ -3593,7 +3593,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1291,
+        line=1299,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3607,7 +3607,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "log_softmax_backward(grad, result, dim)"),),
         tangent="self_t - (exp(result) * self_t).sum(dim, True)",
         derived=(),
-        saving="",
+        saving="saves result: log_softmax need not be computed again",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1"},
@@ -3630,7 +3630,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1303,
+        line=1311,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3644,7 +3644,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad - (grad * exp(output)).sum(dim, True)"), ("output", "-grad * exp(output) * self.sum(dim, True)")),
         tangent="log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of output, output for the gradients of self and output",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
@@ -3665,7 +3665,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1318,
+        line=1326,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3678,7 +3678,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "shape": "(2, 6)"},
@@ -3701,7 +3701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1329,
+        line=1337,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3714,7 +3714,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "size": "(2, 6)"},
@@ -3737,7 +3737,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1341,
+        line=1349,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3773,7 +3773,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1351,
+        line=1359,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3808,7 +3808,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1360,
+        line=1368,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3845,7 +3845,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1370,
+        line=1378,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3882,7 +3882,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1382,
+        line=1390,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3917,7 +3917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1394,
+        line=1402,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3952,7 +3952,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1405,
+        line=1413,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3986,7 +3986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1415,
+        line=1423,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4020,7 +4020,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1425,
+        line=1433,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4032,7 +4032,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)"},
@@ -4054,7 +4054,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1435,
+        line=1443,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4067,7 +4067,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)", "dim": "1"},
@@ -4089,7 +4089,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1445,
+        line=1453,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4102,7 +4102,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.reshape(self.shape)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
@@ -4125,7 +4125,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1456,
+        line=1464,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4160,7 +4160,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1467,
+        line=1475,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4194,7 +4194,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1474,
+        line=1482,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4229,7 +4229,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1483,
+        line=1491,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4267,7 +4267,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1493,
+        line=1501,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4302,7 +4302,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1508,
+        line=1516,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4315,7 +4315,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("tensors", "cat_backward(grad, tensors.shape, dim)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of tensors is enough",
         outputs=(True,),
         samples=(
             {"tensors": "[real(2, 3), real(1, 3), real(3, 3)]"},
@@ -4337,7 +4337,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1519,
+        line=1527,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4372,7 +4372,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="joining",
-        line=1529,
+        line=1537,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4386,7 +4386,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape and dtype of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "2"},
@@ -4408,7 +4408,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1539,
+        line=1547,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4422,7 +4422,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape and dtype of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "(1, 4)"},
@@ -4444,7 +4444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1549,
+        line=1557,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4480,7 +4480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1558,
+        line=1566,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4493,7 +4493,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "cat(filled_slices(grads, self.shape, self.dtype, dim), dim)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape and dtype of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)"},
@@ -4515,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1568,
+        line=1576,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4550,7 +4550,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1581,
+        line=1589,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4563,7 +4563,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "basic_index_backward(grad, self.shape, index)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "1"},
@@ -4585,7 +4585,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1591,
+        line=1599,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4620,7 +4620,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1600,
+        line=1608,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4633,7 +4633,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "index_backward(grad, self.shape, index)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "index": "([0, 2, 0],)"},
@@ -4656,7 +4656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1611,
+        line=1619,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4691,7 +4691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1620,
+        line=1628,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4729,7 +4729,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1632,
+        line=1640,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4743,7 +4743,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "1"},
@@ -4765,7 +4765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1642,
+        line=1650,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4780,7 +4780,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the shape of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "start": "1", "length": "2"},
@@ -4802,7 +4802,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1655,
+        line=1663,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4816,7 +4816,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "gather_backward(grad, self.shape, dim, index)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves index: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)"},
@@ -4839,7 +4839,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1666,
+        line=1674,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4854,7 +4854,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad.scatter(dim, index, 0)"), ("src", "scatter_backward_src(grad, dim, index, src.shape)")),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves index: every gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "real(1, 4)"},
@@ -4878,7 +4878,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1679,
+        line=1687,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4893,7 +4893,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad"), ("src", "scatter_backward_src(grad, dim, index, src.shape)")),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves index for the gradient of src",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)", "src": "real(2, 4)"},
@@ -4916,7 +4916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1691,
+        line=1699,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4930,7 +4930,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "index_select_backward(grad, self.shape, dim, index)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves index: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)"},
@@ -4953,7 +4953,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1702,
+        line=1710,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4969,7 +4969,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad"), ("source", "grad.index_select(dim, index) * conj(alpha)")),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves index for the gradient of source",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)", "source": "real(5, 4)"},
@@ -4992,7 +4992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1714,
+        line=1722,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5006,7 +5006,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "masked_fill(grad, mask, 0)"), ("value", "where(mask, grad, 0)")),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves mask: every gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "mask": "boolean(3, 4)", "value": "1.1"},
@@ -5030,7 +5030,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1727,
+        line=1735,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5043,7 +5043,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "masked_select_backward(grad, self.shape, mask)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves mask: the gradient needs it",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "mask": "boolean(3, 4)"},
@@ -5066,7 +5066,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1737,
+        line=1745,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5101,7 +5101,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1747,
+        line=1755,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5136,7 +5136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1762,
+        line=1770,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5149,7 +5149,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)"), ("other", "matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of other, other for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "other": "real(3, 4)"},
@@ -5179,7 +5179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1786,
+        line=1794,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5192,7 +5192,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "mm(grad, mT(conj(mat2)))"), ("mat2", "mm(mT(conj(self)), grad)")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of mat2, mat2 for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "mat2": "real(3, 4)"},
@@ -5214,7 +5214,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1797,
+        line=1805,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5227,7 +5227,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "matmul(conj(mat2), mT(grad))"), ("mat2", "matmul(conj(self), grad)")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of mat2, mat2 for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)", "mat2": "real(3, 4)"},
@@ -5248,7 +5248,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1807,
+        line=1815,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5261,7 +5261,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "bmm(grad, mT(conj(mat2)))"), ("mat2", "bmm(mT(conj(self)), grad)")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of mat2, mat2 for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(5, 2, 3)", "mat2": "real(5, 3, 4)"},
@@ -5283,7 +5283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1818,
+        line=1826,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5296,7 +5296,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "outer(grad, conj(vec))"), ("vec", "mv(mT(conj(self)), grad)")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of vec, vec for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(2, 3)", "vec": "real(3)"},
@@ -5318,7 +5318,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1829,
+        line=1837,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5331,7 +5331,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * conj(tensor)"), ("tensor", "grad * conj(self)")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of tensor, tensor for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "tensor": "real(3)"},
@@ -5353,7 +5353,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1840,
+        line=1848,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5366,7 +5366,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "mv(grad, to(conj(vec2), grad.dtype))"), ("vec2", "mv(mT(grad), to(conj(self), grad.dtype))")),
         tangent="auto_linear_in_each",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of vec2, vec2 for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(3)", "vec2": "real(4)"},
@@ -5388,7 +5388,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1852,
+        line=1860,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5402,7 +5402,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
         tangent="linear(self_t, weight) + linear(self, weight_t) + bias_t",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of weight, weight for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "weight": "real(2, 3)", "bias": "real(2)"},
@@ -5427,7 +5427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1870,
+        line=1878,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5465,7 +5465,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1886,
+        line=1894,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5498,7 +5498,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1894,
+        line=1902,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5533,7 +5533,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1905,
+        line=1913,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5566,7 +5566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1913,
+        line=1921,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5602,7 +5602,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1923,
+        line=1931,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5638,7 +5638,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=1935,
+        line=1943,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5675,7 +5675,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1946,
+        line=1954,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5709,7 +5709,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=1955,
+        line=1963,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5723,7 +5723,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "copy_to(grad, self.device, grad.dtype)"),),
         tangent="auto_linear",
         derived=(),
-        saving="",
+        saving="saves no tensor: the device of self is enough",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'"},
@@ -5744,7 +5744,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=1965,
+        line=1973,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5779,7 +5779,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=1977,
+        line=1985,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5812,7 +5812,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=1987,
+        line=1995,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5847,7 +5847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=1999,
+        line=2007,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5880,7 +5880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=2007,
+        line=2015,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5913,7 +5913,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2016,
+        line=2024,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5946,7 +5946,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=2028,
+        line=2036,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5960,7 +5960,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))"), ("target", "mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))")),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self and target: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "target": "real(3, 4)"},
@@ -5984,7 +5984,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2042,
+        line=2050,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -5999,7 +5999,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "grad * scale * (one - other)"), ("one", "grad * scale * self"), ("other", "-grad * scale * self")),
         tangent="auto_element_wise",
         derived=("self", "one", "other"),
-        saving="",
+        saving="saves self for the gradients of one and other, one and other for the gradient of self",
         outputs=(True,),
         samples=(
             {"self": "real()", "one": "real(3, 4)", "other": "real(3, 4)", "scale": "0.5"},
@@ -6021,7 +6021,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2051,
+        line=2059,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6037,7 +6037,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)"), ("weight", "nll_backward_weight(grad, self, target, weight, ignore_index, reduction)")),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of weight, target and weight for the gradients of self and weight",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},
@@ -6064,7 +6064,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2068,
+        line=2076,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6081,7 +6081,7 @@ OPS: "tuple[OpRow, ...]" = (
         gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
         tangent="transposed",
         derived=(),
-        saving="",
+        saving="saves self for the gradient of weight, target and weight for the gradients of self and weight",
         outputs=(True,),
         samples=(
             {"self": "real()", "target": "integers(5, high=3)", "weight": "positive(3)", "shape": "(5, 3)", "ignore_index": "-100", "reduction": "'mean'"},
@@ -6103,7 +6103,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2082,
+        line=2090,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

@@ -155,11 +155,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1251
+# derivatives.yaml:1259
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
 
+    # Saves self and result: logsumexp need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -285,11 +286,12 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1265
+# derivatives.yaml:1273
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
 
+    # Saves result: softmax need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase result
@@ -390,11 +392,12 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1277
+# derivatives.yaml:1285
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
 
+    # Saves self for the gradient of output, output for the gradients of self and output.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -524,11 +527,12 @@ def softmax_backward(input, output, dim=None, *, axis=None):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1291
+# derivatives.yaml:1299
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
 
+    # Saves result: log_softmax need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase result
@@ -634,11 +638,12 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1303
+# derivatives.yaml:1311
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
 
+    # Saves self for the gradient of output, output for the gradients of self and output.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)

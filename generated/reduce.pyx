@@ -156,11 +156,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:950
+# derivatives.yaml:958
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -208,11 +209,12 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:960
+# derivatives.yaml:968
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
 
+    # Saves no tensor: the ndim and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_ndim, self_shape, dim, keepdim
@@ -339,11 +341,12 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:973
+# derivatives.yaml:981
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
 
+    # Saves no tensor: the numel and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_numel, self_shape
@@ -397,11 +400,12 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:982
+# derivatives.yaml:990
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
 
+    # Saves no tensor: the ndim and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_ndim, self_shape, dim, keepdim
@@ -528,11 +532,12 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:994
+# derivatives.yaml:1002
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
 
+    # Saves self and result: prod need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -598,11 +603,12 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1006
+# derivatives.yaml:1014
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
 
+    # Saves self and result: prod need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -742,11 +748,12 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1020
+# derivatives.yaml:1028
 
 cdef class VarBackward0(Node):
     """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
@@ -821,7 +828,7 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1034
+# derivatives.yaml:1042
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -834,7 +841,7 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1041
+# derivatives.yaml:1049
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -926,11 +933,12 @@ def var(*args, **kwargs):
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1048
+# derivatives.yaml:1056
 
 cdef class StdBackward0(Node):
     """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
 
+    # Saves self and result: std need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -1015,7 +1023,7 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1063
+# derivatives.yaml:1071
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -1028,7 +1036,7 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1070
+# derivatives.yaml:1078
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -1120,7 +1128,7 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1077
+# derivatives.yaml:1085
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -1244,11 +1252,12 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:1088
+# derivatives.yaml:1096
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -1329,11 +1338,12 @@ def sum_to(input, size):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:1098
+# derivatives.yaml:1106
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape

@@ -152,11 +152,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- gather(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1655
+# derivatives.yaml:1663
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index) -> Tensor``."""
 
+    # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
@@ -261,11 +262,12 @@ def gather(input, dim, index, *, out=None):
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1666
+# derivatives.yaml:1674
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
 
+    # Saves index: every gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -369,6 +371,7 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
 cdef class ScatterScalarBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Scalar src) -> Tensor``."""
 
+    # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
@@ -505,11 +508,12 @@ def scatter(input, dim, index, src, *, out=None):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1679
+# derivatives.yaml:1687
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
 
+    # Saves index for the gradient of src.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -659,11 +663,12 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1691
+# derivatives.yaml:1699
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
 
+    # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
@@ -768,11 +773,12 @@ def index_select(input, dim, index, *, out=None):
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1702
+# derivatives.yaml:1710
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
 
+    # Saves index for the gradient of source.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -925,11 +931,12 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1714
+# derivatives.yaml:1722
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
 
+    # Saves mask: every gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
@@ -1015,6 +1022,7 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
 cdef class MaskedFillScalarBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor``."""
 
+    # Saves mask: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase mask
@@ -1137,11 +1145,12 @@ def masked_fill(input, mask, value):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1727
+# derivatives.yaml:1735
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
 
+    # Saves mask: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase mask
@@ -1235,7 +1244,7 @@ def masked_select(input, mask):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1737
+# derivatives.yaml:1745
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1319,7 +1328,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1747
+# derivatives.yaml:1755
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

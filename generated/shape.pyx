@@ -145,11 +145,12 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1318
+# derivatives.yaml:1326
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -231,11 +232,12 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1329
+# derivatives.yaml:1337
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -321,7 +323,7 @@ def view_copy(input, size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1341
+# derivatives.yaml:1349
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -339,7 +341,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1351
+# derivatives.yaml:1359
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -357,7 +359,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1360
+# derivatives.yaml:1368
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -401,7 +403,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1370
+# derivatives.yaml:1378
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -538,7 +540,7 @@ swapdims_copy = transpose_copy
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1382
+# derivatives.yaml:1390
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -661,7 +663,7 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1394
+# derivatives.yaml:1402
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -769,7 +771,7 @@ def t_copy(input):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1405
+# derivatives.yaml:1413
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -818,7 +820,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1415
+# derivatives.yaml:1423
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -867,11 +869,12 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1425
+# derivatives.yaml:1433
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -919,11 +922,12 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1435
+# derivatives.yaml:1443
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -1066,11 +1070,12 @@ def squeeze_copy(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1445
+# derivatives.yaml:1453
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
 
+    # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape
@@ -1195,7 +1200,7 @@ def unsqueeze_copy(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1456
+# derivatives.yaml:1464
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1278,7 +1283,7 @@ def expand_copy(input, size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1467
+# derivatives.yaml:1475
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1318,7 +1323,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1474
+# derivatives.yaml:1482
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1336,7 +1341,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1483
+# derivatives.yaml:1491
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1410,7 +1415,7 @@ def as_strided_copy(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1493
+# derivatives.yaml:1501
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""

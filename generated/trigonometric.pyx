@@ -161,11 +161,12 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:630
+# derivatives.yaml:638
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SIN_BACKWARD, grads, grad_inputs):
             return 0
@@ -279,11 +280,12 @@ def sin(input, *, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:638
+# derivatives.yaml:646
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, COS_BACKWARD, grads, grad_inputs):
             return 0
@@ -397,11 +399,12 @@ def cos(input, *, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:646
+# derivatives.yaml:654
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
 
+    # Saves result: tan need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, TAN_BACKWARD, grads, grad_inputs):
             return 0
@@ -517,11 +520,12 @@ def tan(input, *, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:654
+# derivatives.yaml:662
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SINH_BACKWARD, grads, grad_inputs):
             return 0
@@ -635,11 +639,12 @@ def sinh(input, *, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:662
+# derivatives.yaml:670
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, COSH_BACKWARD, grads, grad_inputs):
             return 0
@@ -753,11 +758,12 @@ def cosh(input, *, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:670
+# derivatives.yaml:678
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
 
+    # Saves result: tanh need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, TANH_BACKWARD, grads, grad_inputs):
             return 0

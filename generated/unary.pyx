@@ -162,7 +162,7 @@ cdef extern from "unary_kernels.h":
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:234
+# derivatives.yaml:241
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -270,7 +270,7 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:244
+# derivatives.yaml:251
 
 cdef TensorBase op_positive(TensorBase self):
     cdef int span = 0
@@ -307,11 +307,12 @@ def positive(input):
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:252
+# derivatives.yaml:259
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, ABS_BACKWARD, grads, grad_inputs):
             return 0
@@ -427,7 +428,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:266
+# derivatives.yaml:273
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -533,18 +534,18 @@ def sign(input, *, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:278
+# derivatives.yaml:285
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
 
+    # Saves self: result would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        # self: sgn_backward(grad, self, result)
+        cdef TensorBase self_
+        # self: sgn_backward(grad, self, sgn(self))
         self_ = unpack(self, 0)
-        result = unpack(self, 1)
-        give(grad_inputs, 0, sgn_backward(grad, self_, result))
+        give(grad_inputs, 0, sgn_backward(grad, self_, op_sgn(self_)))
         return 0
 
     cpdef str name(self):
@@ -555,16 +556,8 @@ cdef class SgnBackward0(Node):
         return saved_attribute(self, 0)
 
     @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
     def _raw_saved_self(self):
         return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
 
 cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
     """Forward mode: sgn_backward(self_t, self, result)."""
@@ -586,11 +579,10 @@ cdef TensorBase op_sgn(TensorBase self):
     cdef SgnBackward0 node
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
-        node.init(1, 2, 0)
+        node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
-        save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_sgn(result, self)
     if span:
@@ -602,9 +594,8 @@ cdef TensorBase inplace_sgn(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("sgn_", (self,))
-    # saving the result would save the view, which will hold the node
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if has_tangent_1(self):
         copy_into("sgn_", self, op_sgn(original_of(self)))
         if span:
             end_op(span, self)
@@ -612,13 +603,11 @@ cdef TensorBase inplace_sgn(TensorBase self):
     cdef SgnBackward0 node = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
-        node.init(1, 2, 0)
+        node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
     unary_into(SIGN, self.array, self.array)
     finish_inplace(self, node)
-    if node is not None:
-        save_output(node, 1, self)
     if span:
         end_op(span, self)
     return self
@@ -655,18 +644,19 @@ def sgn(input, *, out=None):
     -----
     Gradients::
 
-        input: sgn_backward(grad, self, result)
+        input: sgn_backward(grad, self, sgn(self))
         result: sgn_backward(self_t, self, result)
     """
     return give_out("sgn", out, call_sgn(input))
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:292
+# derivatives.yaml:299
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
 
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SQUARE_BACKWARD, grads, grad_inputs):
             return 0
@@ -780,11 +770,12 @@ def square(input, *, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:303
+# derivatives.yaml:310
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
 
+    # Saves result: reciprocal need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, RECIPROCAL_BACKWARD, grads, grad_inputs):
             return 0
@@ -900,7 +891,7 @@ def reciprocal(input, *, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:314
+# derivatives.yaml:321
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
@@ -937,7 +928,7 @@ def conj(input):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:321
+# derivatives.yaml:328
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

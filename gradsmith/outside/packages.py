@@ -58,6 +58,7 @@ def build_package(
     """
     require_builder()
     from gradsmith.codegen.outside import make_package
+    from gradsmith.codegen.reasons import notes
     from gradsmith.codegen.write import write
 
     _verify_name(name)
@@ -65,6 +66,8 @@ def build_package(
     given = Path(functions).read_text(encoding="utf-8") if functions is not None else ""
     package = make_package(text, os.fspath(table), name, functions=given, methods_of=methods_of)
     check_free(gradsmith.Tensor, package.methods, methods_of)
+    for note in notes(package.table):
+        report(note)
     write(output.joinpath(*name.split(".")), package.files)
     _compile(package, name, output, report)
 

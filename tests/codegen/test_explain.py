@@ -54,6 +54,7 @@ def test_what_is_saved(sources: Sources) -> None:
         "self        for the gradient of 'other', when that is wanted; an input",
         "other       for the gradient of 'self', when that is wanted; an input",
         "(not saved: result, which no formula reads)",
+        "in short: saves self for the gradient of other, other for the gradient of self",
         "MulScalarBackward0:",
         "other       for the gradient of 'self'; a value",
         "(not saved: self, result, which no formula reads)",
@@ -61,12 +62,14 @@ def test_what_is_saved(sources: Sources) -> None:
     assert section(explain("exp", sources), "What is saved") == [
         "result      for the gradient of 'self'; an output, kept without a cycle",
         "(not saved: self, which no formula reads)",
+        "in short: saves result: exp need not be computed again",
     ]
     assert section(explain("sum.dim", sources), "What is saved") == [
         "self.shape  for the gradient of 'self'; the value alone, not the tensor",
         "dim         for the gradient of 'self'; a value",
         "keepdim     for the gradient of 'self'; a value",
         "(not saved: result, which no formula reads)",
+        "in short: saves no tensor: the shape of self is enough",
     ]
     assert section(explain("gt", sources), "What is saved") == ["Nothing: there is no node."]
 
@@ -138,4 +141,4 @@ def test_what_was_derived_and_chosen_is_said() -> None:
     shown = explain("root", Sources(table, text, render_all(table)))
     [gradient] = [line for line in section(shown, "What follows from it") if line.startswith("gradient")]
     assert gradient.endswith("grad * conj(result)    (derived; a loop, or ops when its graph is wanted)")
-    assert section(shown, "What is saved")[-1] == "chosen: saves result: exp need not be computed again"
+    assert section(shown, "What is saved")[-1] == "in short: saves result: exp need not be computed again"

@@ -3,6 +3,7 @@
 cdef class GatedBackward0(Node):
     """Backward of ``gated(Tensor self, Tensor other) -> Tensor``."""
 
+    # Saves self and other: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         if apply_fused(self, GATED_BACKWARD, grads, grad_inputs):

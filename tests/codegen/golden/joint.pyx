@@ -3,6 +3,7 @@
 cdef class BlendBackward0(Node):
     """Backward of ``blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor``."""
 
+    # Saves self for the gradient of weight, weight for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)

@@ -3,6 +3,7 @@
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
 
+    # Saves result: tanh need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, TANH_BACKWARD, grads, grad_inputs):
             return 0

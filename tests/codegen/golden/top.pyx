@@ -3,6 +3,7 @@
 cdef class TopBackward0(Node):
     """Backward of ``top(Tensor self) -> Tensor``."""
 
+    # Saves self and result: top need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result
@@ -72,6 +73,7 @@ cdef TensorBase op_top(TensorBase self):
 cdef class TopBackward1(Node):
     """Backward of ``top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
 
+    # Saves indices: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
         cdef TensorBase indices
