@@ -19,8 +19,8 @@ class Reasons:
     base: str  # of the op
     ways: tuple[Way, ...]
 
-    def cheapest(self, chosen: Way) -> str:
-        """Of the best way; "" when all ways keep the same."""
+    def chosen(self, chosen: Way) -> str:
+        """Of a way that none is clearly better than; "" when all ways keep the same."""
         others = [way for way in self.ways if way.kept != chosen.kept]
         if not others:
             return ""
@@ -35,7 +35,7 @@ class Reasons:
         if self.prices.of(best) < self.prices.of(chosen):
             why = f"{self.kept(best)} would be cheaper, {self.spared(best, chosen)}"
             return f"saves {self.kept(chosen)}, as the entry says: {why}"
-        return self.cheapest(chosen)
+        return self.chosen(chosen)
 
     def note(self, chosen: Way, best: Way) -> str:
         """For the author of formulas that are not the cheapest."""

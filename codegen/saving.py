@@ -8,9 +8,9 @@ the node together, since what one of them keeps is free for the others.
 Note [Whose choice it is]
 What a node keeps may not be changed in place before backward, so that to a caller an op whose formula reads `result` is
 not the same as one whose formula reads `self`. Where nobody wrote the formulas, the cheapest way is taken. Where the
-author did, a cheaper way is taken if it keeps nothing that the formulas do not keep as they are written: that refuses
-no change that was allowed. If it keeps another tensor, the formulas stay, and the generator makes a note of it. An
-entry that says ``saves:`` has decided, either way.
+author did, a clearly cheaper way is taken if it keeps nothing that the formulas do not keep as they are written: that
+refuses no change that was allowed. If it keeps another tensor, the formulas stay, and the generator makes a note of it.
+An entry that says ``saves:`` has decided, either way.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .model import Gradient_
 from .prices import Prices, Way
 from .reasons import Reasons
 
+CLEARLY = 0.4  # by so much, in arrays kept, a way is cheaper than what the author wrote
 WAYS_AT_MOST = 512  # of one node; beyond, all formulas are taken as they are, or all in their other way
 
 
@@ -62,9 +63,14 @@ def planned(ways: Sequence[Way], said: frozenset[str] | None, prices: Prices, ba
     if said is not None:
         chosen = min(ways, key=lambda way: (len(way.kept - said), prices.of(way)))
         return Plan(chosen, reasons.declared(chosen, best))
-    written = min((way for way in ways if way.is_written), key=prices.of)
-    free = [written, *(way for way in ways if way.kept <= written.kept)]
-    chosen = min(free, key=prices.of)
-    if prices.of(best) < prices.of(chosen):
+    chosen = _free_choice(ways, prices)
+    if prices.of(chosen) - prices.of(best) >= CLEARLY:
         return Plan(chosen, reasons.written(chosen, best), reasons.note(chosen, best))
-    return Plan(chosen, reasons.cheapest(chosen))
+    return Plan(chosen, reasons.chosen(chosen))
+
+
+def _free_choice(ways: Sequence[Way], prices: Prices) -> Way:
+    """The formulas as they are written, or a clearly cheaper way that keeps nothing else."""
+    written = min((way for way in ways if way.is_written), key=prices.of)
+    cheapest = min((way for way in ways if way.kept <= written.kept), key=prices.of)
+    return cheapest if prices.of(written) - prices.of(cheapest) >= CLEARLY else written

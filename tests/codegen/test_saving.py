@@ -137,6 +137,14 @@ def test_a_way_that_keeps_less_is_taken() -> None:
     assert not node_of(twice).note and not node_of(cheap).note
 
 
+def test_a_little_is_no_reason_to_change_what_somebody_wrote() -> None:
+    """A root and some arithmetic are nearly an array."""
+    text = "grad * (result / sqrt(self * self + 1))"
+    op = op_of("forward: pointwise((self + sqrt(self * self + 1)) / 2)", f"self: {text}", "complex: false")
+    assert formula(op) == text and not node_of(op).note
+    assert node_of(op).saving == "saves self and result: f need not be computed again"
+
+
 def test_a_way_that_keeps_another_tensor_is_for_the_author() -> None:
     lines = ("forward: ufunc(exp)", "self: grad * conj(f(self))")
     table = table_with("f(Tensor self) -> Tensor", *lines)
