@@ -1,6 +1,24 @@
-"""Operations whose derivatives a test writes itself, right or wrong."""
+"""Operations whose derivatives a test writes itself, right or wrong, and what they are applied to."""
 
+import numpy as np
+
+import gradsmith as gs
 from gradsmith.autograd import Function
+
+RANDOM = np.random.default_rng(0)
+
+
+def real(*shape):
+    return gs.tensor(RANDOM.uniform(0.5, 1.5, shape), requires_grad=True)
+
+
+def complex_(*shape):
+    values = RANDOM.uniform(0.5, 1.5, shape) + 1j * RANDOM.uniform(0.2, 0.6, shape)
+    return gs.tensor(values, requires_grad=True)
+
+
+def square(x):
+    return x * x
 
 
 def custom(value, gradient, tangent=None, materialize=True):

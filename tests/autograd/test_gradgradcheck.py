@@ -2,23 +2,11 @@
 
 import numpy as np
 import pytest
-from own_derivatives import custom
+from own_derivatives import complex_, custom, real
 
 import gradsmith as gs
 from gradsmith.autograd import gradcheck, gradgradcheck
 from gradsmith.autograd.gradcheck import GradcheckError
-
-RANDOM = np.random.default_rng(0)
-
-
-def real(*shape):
-    return gs.tensor(RANDOM.uniform(0.5, 1.5, shape), requires_grad=True)
-
-
-def complex_(*shape):
-    values = RANDOM.uniform(0.5, 1.5, shape) + 1j * RANDOM.uniform(0.2, 0.6, shape)
-    return gs.tensor(values, requires_grad=True)
-
 
 # The gradient is right, and what recording makes of it is not.
 WRONG_SECOND = custom(lambda x: x**3, lambda g, x: g * 3 * x * x.detach())
