@@ -163,6 +163,7 @@ def test_a_formula_knows_whether_the_graph_is_kept(ops, x):
     result = ops.kept(x)
     assert gradient(result, x, retain_graph=True) == [[2] * 3]
     assert gradient(result, x) == [[3] * 3]
+    assert result.grad_fn(gs.ones(3)).tolist() == [2] * 3  # who calls a node frees nothing
 
 
 def test_a_formula_knows_whether_its_own_graph_is_wanted(ops, x):
