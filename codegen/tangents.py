@@ -4,8 +4,7 @@ An entry may say it (``result: ...``). What it leaves out is derived, in this or
 
 - an elementwise op uses the formulas of its gradients: the derivative that multiplies `grad` there multiplies a tangent
   here (`auto_element_wise`);
-- an op none of whose gradients reads a value is linear, and is applied to the tangents (`auto_linear`);
-- an op whose gradients read the other inputs, never their own or the result, is linear in each (`auto_linear_in_each`);
+- a view none of whose gradients reads a value is linear, and is applied to the tangents (`auto_linear`);
 - whatever is left is `transposed`: its gradients are linear in `grad`, and the graph of a linear map, run backwards, is
   the transposed map.
 """
@@ -173,15 +172,11 @@ class TangentBuilder:
             return "transposed"  # the op is not applied to tangents: it would write into one
         if any(is_unknown(g.formula.expr) for g in self.backward.gradients) or self.refused():
             return "transposed"  # what the formulas read does not say how the op depends on its inputs
-        read = [(set(g.inputs), g.formula.uses) for g in self.backward.gradients]
-        # A number in the place of an input is zero for the linear rule: no formula may read it.
+        # Gradients that read no value are those of x + 1 too. Of a view it is known that it adds nothing.
         values = {*self.differentiable, *self.signature.output_names}
-        if not any(uses & values for _, uses in read):
-            return "auto_linear"
-        others = [(own, values - set(self.signature.output_names) - own) for own, _ in read]
-        if all(uses & values == wanted for (_, uses), (_, wanted) in zip(read, others, strict=True)):
-            return "auto_linear_in_each" if not self.why_not("auto_linear_in_each") else "transposed"
-        return "transposed"
+        reads_values = any(g.formula.uses & values for g in self.backward.gradients)
+        is_view = bool(self.signature.returns[0].type.alias)
+        return "auto_linear" if is_view and not reads_values else "transposed"
 
     def by_rule(self, rule: TangentRule, *, declared: bool) -> Tangents:
         outputs: tuple[Tangent, ...] = ()

@@ -42,13 +42,25 @@ def test_a_real_op_needs_no_conjugates() -> None:
     assert terms_of(tangents_of(entry)) == [(("self",), "op_sum_dim(self_t, (0,), False)")]
 
 
-def test_an_op_whose_gradient_reads_no_value_is_linear() -> None:
-    found = tangents_of("f(Tensor self, int dim) -> Tensor\n  forward: array(self)\n  self: grad.expand(self.shape)")
+AFFINE = "f({} self, int dim) -> {}\n  forward: array(self + dim)\n  self: grad.expand(self.shape)"
+
+
+def test_a_view_whose_gradient_reads_no_value_is_linear() -> None:
+    found = tangents_of(AFFINE.format("Tensor(a)", "Tensor(a)"))
     assert found.rule == "auto_linear"
     assert terms_of(found) == [(("self",), "op_f(self_t, dim)")]
 
 
-LINEAR = "f(Tensor self, Tensor|Scalar other) -> Tensor\n  forward: array(self)\n  self: grad\n  other: grad"
+def test_of_an_array_function_that_is_not_derived() -> None:
+    """The gradient of x + 1 reads no value either."""
+    assert tangents_of(AFFINE.format("Tensor", "Tensor")).rule == "transposed"
+
+
+LINEAR = """f(Tensor self, Tensor|Scalar other) -> Tensor
+  forward: array(self)
+  self: grad
+  other: grad
+  result: auto_linear"""
 
 
 def test_a_linear_op_is_applied_to_all_tangents() -> None:
@@ -63,10 +75,11 @@ PRODUCT = """f(Tensor self, Tensor|Scalar other) -> Tensor
   forward: array(self)
   self: grad * other
   other: grad * self"""
+LINEAR_IN_EACH = f"{PRODUCT}\n  result: auto_linear_in_each"
 
 
 def test_an_op_that_is_linear_in_each_input() -> None:
-    found = tangents_of(PRODUCT)
+    found = tangents_of(LINEAR_IN_EACH)
     assert found.rule == "auto_linear_in_each"
     assert terms_of(found) == [
         (("self",), "op_f_tensor(self_t, other)"),
@@ -76,10 +89,7 @@ def test_an_op_that_is_linear_in_each_input() -> None:
 
 def test_a_number_that_a_gradient_reads_is_no_zero() -> None:
     """Zero in its place would lose what it multiplies."""
-    assert terms_of(tangents_of(PRODUCT, variant=1)) == [(("self",), "op_f_scalar(self_t, other)")]
-    entry = "f(Tensor self, Tensor other, Tensor|Scalar third) -> Tensor\n  forward: array(self)"
-    entry += "\n  self: grad\n  other: grad * third\n  third: grad * other"
-    assert tangents_of(entry, variant=1).rule == "transposed"
+    assert terms_of(tangents_of(LINEAR_IN_EACH, variant=1)) == [(("self",), "op_f_scalar(self_t, other)")]
 
 
 def test_what_is_left_is_transposed() -> None:

@@ -149,6 +149,12 @@ def test_tangents_of_some_of_the_tensors(ops, name, dual):
         np.testing.assert_allclose(np.zeros(3) if tangent is None else tangent, number, rtol=1e-12)
 
 
+def test_what_adds_a_constant_is_not_applied_to_tangents(ops):
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(gs.tensor([1.0, 2.0]), gs.tensor([3.0, 4.0]))
+        assert fwAD.unpack_dual(ops.shifted(dual)).tangent.tolist() == [6.0, 8.0]
+
+
 def test_a_transposed_rule_of_three_lists(ops):
     weight, first, second = leaf(3), leaves((3,), (3,)), leaves((3,))
     direction = leaf(3, requires_grad=False)

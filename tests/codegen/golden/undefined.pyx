@@ -23,20 +23,23 @@ cdef class ExtentBackward0(Node):
         return value_of(self, 0)
 
 cdef int tangents_extent(TensorBase low, TensorBase high, TensorBase self, list parts, object pair, object scales) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad_low, grad_high
     cdef list parts_t
     cdef LevelWalk walk = walk_levels((self, parts))
     try:
         while walk.next():
             self_t = walk.tangent(self)
             parts_t = walk.tangents(parts)
-            self_t = walk.or_zeros(self_t, self)
-            parts_t = walk.or_zeros(parts_t, parts)
-            walk.give(low, item_of(op_extent(self_t, parts_t, pair, scales), 0))
-            self_t = walk.or_zeros(self_t, self)
-            parts_t = walk.or_zeros(parts_t, parts)
-            walk.give(high, item_of(op_extent(self_t, parts_t, pair, scales), 1))
+            grad_low = stand_in(walk, low)
+            grad_high = stand_in(walk, high)
+            # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
+            if self_t is not None:
+                walk.transpose(self, self_t, op_add_tensor(grad_low, grad_high, 1))
+            # parts: (grad_low,) if retain_variables else (grad_low * 1,)
+            if parts_t is not None:
+                walk.transpose_list(parts, parts_t, (grad_low,))
+            walk.give_transposed((low, high,), (grad_low, grad_high,))
     finally:
         walk.end()
     return 0
@@ -104,6 +107,6 @@ def extent(input, parts, pair=1, scales=None):
 
         input: grad_low * pair[0] if grad_high is None else grad_low + grad_high
         parts: (grad_low,) if retain_variables else (grad_low * 1,)
-        result: auto_linear
+        result: transposed
     """
     return call_extent(input, parts, pair, scales)
