@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .proof import Proof
 
-COLUMNS = ("value", "reverse", "forward", "double", "complex", "in-place", "out")
+COLUMNS = ("value", "reverse", "forward", "double", "complex", "in-place", "out", "copy")
 PROVEN, ABSENT, NOT_RUN = "✓", "", "not run"
 
 HEAD = """<!-- Made by `make verify`. Do not edit. -->

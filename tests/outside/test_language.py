@@ -210,6 +210,28 @@ def test_an_accumulator_stays_otherwise(x):
     assert get_gradient_edge(x).node is before
 
 
+# ---- in place, and out of place
+
+
+def test_a_function_made_from_an_op_in_place(ops, x, y):
+    """The value that is overwritten is another tensor's copy: whatever the formula reads of it is still there."""
+    result = ops.scaled(x, y)
+    assert result.tolist() == [4, 10, 18] and x.tolist() == [1, 2, 3] and x._version == 0
+    assert gradient(result, x, y) == [[4, 5, 6], [1, 2, 3]]
+    again = ops.scaled(ops.scaled(x, y), y)
+    assert gradient(again, x, y) == [[16, 25, 36], [8, 20, 36]]
+    filled = ops.refilled(x, 2.5)
+    assert filled.tolist() == [2.5, 2.5, 2.5] and x.tolist() == [1, 2, 3]
+    assert gradient(filled, x) == [[0, 0, 0]]
+
+
+def test_what_is_non_differentiable_is_a_constant(ops, x, y):
+    result = ops.partly(x, y)
+    assert gradient(result, x) == [[4, 5, 6]]
+    assert grad(ops.partly(x, y).sum(), [y], allow_unused=True) == (None,)
+    assert not ops.partly(x.detach(), y).requires_grad
+
+
 # ---- names
 
 

@@ -32,6 +32,19 @@ def test_wrong_out():
     assert subjects(row_of("tanh"), tanh) == {"value written into out="}
 
 
+def wrong_copies(function):
+    gs_with_copy = Exchanged("t_copy", function)
+    return {failure.subject for failure in prove(row_of("t"), gs_with_copy).failures}
+
+
+def test_copy_that_is_a_view():
+    assert wrong_copies(gs.t) == {"the memory of a copy"}
+
+
+def test_copy_with_a_wrong_gradient():
+    assert wrong_copies(lambda x: gs.t_copy(2 * x) - gs.t_copy(x).detach()) == {"gradient of a copy"}
+
+
 def test_out_that_is_another_tensor():
     def tanh(x, out=None):
         return gs.tanh(x) if out is None else gs.tanh(x, out=out).view(out.shape)

@@ -149,10 +149,31 @@ def check_out_is_refused(setting: Setting, out: Any, proof: Proof) -> None:
 
 
 def check_copy(setting: Setting, proof: Proof) -> None:
-    subject = setting.subject
     tensors = as_tensors(setting.values)
-    copies = outputs_of(call_function(subject.row, tensors, name=f"{subject.row.base}_copy", module=subject.module))
-    for copy, expected in zip(copies, setting.results()):
+    for copy, expected in zip(copies(setting, tensors), setting.results()):
         shares = np.shares_memory(array_of(copy), array_of(tensors["self"]))
         proof.expect("copy", "the memory of a copy", setting.label, "is the input's" if shares else "")
         proof.compare("copy", "value of a copy", setting.label, array_of(copy), expected, 0)
+    if setting.places:
+        check_copied_gradients(setting, proof)
+
+
+def copies(setting: Setting, tensors: Values) -> list[Any]:
+    row = setting.subject.row
+    return outputs_of(call_function(row, tensors, name=f"{row.base}_copy", module=setting.subject.module))
+
+
+def check_copied_gradients(setting: Setting, proof: Proof) -> None:
+    """A copy is differentiated as its view is, twice too."""
+    found, expected = (
+        derivatives_of_squares(setting, call) for call in (lambda t: copies(setting, t), setting.subject.call)
+    )
+    for one, other in zip(found, expected):
+        proof.compare("copy", "gradient of a copy", setting.label, one, other, SAME)
+
+
+def derivatives_of_squares(setting: Setting, call: Callable[[Values], list[Any]]) -> list[Array]:
+    tensors = as_tensors(setting.values)
+    leaves = leaves_among(tensors, setting.places)
+    squares = sum((result * result).sum() for result in setting.subject.differentiable(call(tensors)))
+    return derivatives(squares, leaves, setting.case.id)
