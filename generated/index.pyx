@@ -83,18 +83,20 @@ from gradsmith.runtime.forward_ad cimport (
 )
 from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
-from gradsmith.runtime.node cimport (
-    Node,
-    give,
-    give_list,
-    gradient,
-    gradient_or_zeros,
-    set_value,
-    value_of,
-    wants,
-    wants_any,
+from gradsmith.runtime.history cimport (
+    collect_edge,
+    collect_edge_list,
+    requires_grad_1,
+    requires_grad_2,
+    requires_grad_3,
+    requires_grad_list,
+    reset_accumulator,
+    set_history,
+    set_history_list,
 )
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.node cimport Node, wants, wants_any
+from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -115,20 +117,7 @@ from gradsmith.runtime.tangent cimport (
     swap_ceiling,
 )
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
-from gradsmith.runtime.variable cimport (
-    as_view,
-    as_view_list,
-    collect_edge,
-    collect_edge_list,
-    requires_grad_1,
-    requires_grad_2,
-    requires_grad_3,
-    requires_grad_list,
-    reset_accumulator,
-    set_history,
-    set_history_list,
-    share_version,
-)
+from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
 from gradsmith.runtime.formulas cimport (
     narrow_index,

@@ -1,7 +1,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.input_metadata cimport same_kind
-from gradsmith.runtime.node cimport InputMetadata, Node
+from gradsmith.runtime.input_metadata cimport InputMetadata
+from gradsmith.runtime.node cimport Node
 from gradsmith.runtime.tensor cimport HAS_GRAD_DTYPE, TensorBase
 
 

@@ -8,7 +8,8 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive, is_meta
 from gradsmith.runtime.grad_mode cimport grad_enabled
-from gradsmith.runtime.node cimport ANY_DTYPE, InputMetadata, NODE_LEAF, Node, SAVED_LEAF, set_metadata
+from gradsmith.runtime.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
+from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_LEAF
 from gradsmith.runtime.tangent cimport has_tangent_2, ops_wanted
 from gradsmith.runtime.tensor cimport (
     HAS_GRAD_DTYPE,

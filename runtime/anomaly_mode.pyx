@@ -5,7 +5,8 @@ While it is off, recording a node tests one pointer, and a backward one byte per
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.graph_task cimport GraphTask, current_task
-from gradsmith.runtime.node cimport Node, node_meta, set_origin_recorder
+from gradsmith.runtime.node cimport Node, set_origin_recorder
+from gradsmith.runtime.node_meta cimport node_meta
 from gradsmith.runtime.tensor cimport TensorBase
 
 import traceback

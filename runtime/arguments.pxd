@@ -6,9 +6,9 @@ names the op, the argument and its position. What is usual is tested inline, eve
 
 from cpython.object cimport PyTypeObject, Py_TYPE
 
-from gradsmith.runtime.tensor cimport TensorBase
+from gradsmith.runtime.history cimport requires_grad_1
 from gradsmith.runtime.tangent cimport has_tangent_1
-from gradsmith.runtime.variable cimport requires_grad_1
+from gradsmith.runtime.tensor cimport TensorBase
 
 cdef PyTypeObject *tensor_type      # the final Tensor class, for the exact test
 

@@ -4,9 +4,11 @@ Each comes with a function that gives tensors such a history. The tensors are ne
 """
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.node cimport Node, set_value, value_of
+from gradsmith.runtime.history cimport collect_edge_list, set_history_list
+from gradsmith.runtime.node cimport Node
+from gradsmith.runtime.node_slots cimport set_value, value_of
 from gradsmith.runtime.tensor cimport TensorBase
-from gradsmith.runtime.variable cimport collect_edge_list, set_history_list, share_version
+from gradsmith.runtime.view cimport share_version
 
 
 cdef class Error(Node):

@@ -1,6 +1,6 @@
 """History of a tensor that was changed through a view, and of a view whose base was changed.
 
-See variable.pyx, Note [In-place on a view], and geometry.py.
+See view.pyx, Note [In-place on a view], and geometry.py.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
@@ -8,21 +8,13 @@ from libc.string cimport memset
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
-from gradsmith.runtime.node cimport (
-    Edge,
-    NODE_TRACKED,
-    Node,
-    give,
-    gradient,
-    set_metadata,
-    set_value,
-    track,
-    value_of,
-    wants,
-)
+from gradsmith.runtime.collected cimport track
+from gradsmith.runtime.history cimport collect_edge
+from gradsmith.runtime.input_metadata cimport set_metadata
+from gradsmith.runtime.node cimport Edge, NODE_TRACKED, Node, wants
+from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap
-from gradsmith.runtime.variable cimport collect_edge
 
 import numpy as np
 

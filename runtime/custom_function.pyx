@@ -12,9 +12,9 @@ from gradsmith.runtime.function_node cimport FunctionNode, is_own_setup_context
 from gradsmith.runtime.function_outputs cimport Call, wrap_outputs
 from gradsmith.runtime.function_tangents cimport carry_tangents
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.history cimport requires_grad
 from gradsmith.runtime.tangent cimport has_tangent_1, open_levels, swap_ceiling
 from gradsmith.runtime.tensor cimport TensorBase
-from gradsmith.runtime.variable cimport requires_grad
 
 from gradsmith.runtime.function_arguments import bind, takes_exactly
 

@@ -9,12 +9,14 @@
 #include <Python.h>
 
 #ifdef GRADSMITH_DEBUG
+#define GS_HAS_CHECKS 1
 #define GS_CHECK(condition, message)                                                                                   \
     do {                                                                                                               \
         if (!(condition))                                                                                              \
             Py_FatalError(message);                                                                                    \
     } while (0)
 #else
+#define GS_HAS_CHECKS 0
 #define GS_CHECK(condition, message) ((void)sizeof(condition))
 #endif
 

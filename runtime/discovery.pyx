@@ -25,9 +25,11 @@ from gradsmith.runtime.graph_task cimport (
     set_state,
     state_of,
 )
-from gradsmith.runtime.node cimport DEVICE_COUNT, Edge, LEAF_EDGE, NODE_LEAF, Node
+from gradsmith.runtime.history cimport grad_accumulator
+from gradsmith.runtime.input_metadata cimport DEVICE_COUNT
+from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_LEAF, Node
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase
-from gradsmith.runtime.variable cimport current_grad_fn, grad_accumulator
+from gradsmith.runtime.view cimport current_grad_fn
 
 cdef extern from "Python.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)

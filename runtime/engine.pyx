@@ -57,6 +57,7 @@ from gradsmith.runtime.graph_task cimport (
     swap_current_task,
     take_buffers,
 )
+from gradsmith.runtime.history cimport grad_accumulator
 from gradsmith.runtime.hook_calls cimport (
     as_tuple,
     has_post_hooks,
@@ -66,18 +67,8 @@ from gradsmith.runtime.hook_calls cimport (
     run_pre_hooks,
     run_tensor_hooks,
 )
-from gradsmith.runtime.input_metadata cimport fits, made_to_fit, on_device
-from gradsmith.runtime.node cimport (
-    DeviceNumber,
-    Edge,
-    InputMetadata,
-    LEAF_EDGE,
-    NODE_CUSTOM,
-    NODE_LEAF,
-    Node,
-    device_of_array,
-    metadata_of,
-)
+from gradsmith.runtime.input_metadata cimport DeviceNumber, InputMetadata, device_of_array, fits
+from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.observe cimport (
     Observer,
     begin_node,
@@ -89,7 +80,7 @@ from gradsmith.runtime.observe cimport (
 )
 from gradsmith.runtime.ready_queue cimport ReadyQueue, pop
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor
-from gradsmith.runtime.variable cimport grad_accumulator
+from gradsmith.runtime.validation cimport made_to_fit, on_device
 
 from gradsmith.runtime.threads import is_multithreading_enabled, run_on_helper
 

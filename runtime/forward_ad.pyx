@@ -15,7 +15,9 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.node cimport Node, give, gradient
+from gradsmith.runtime.history cimport collect_edge, requires_grad, set_history
+from gradsmith.runtime.node cimport Node
+from gradsmith.runtime.node_slots cimport give, gradient
 from gradsmith.runtime.tangent cimport (
     Level,
     Tangent,
@@ -27,7 +29,7 @@ from gradsmith.runtime.tangent cimport (
     swap_ceiling,
 )
 from gradsmith.runtime.tensor cimport IS_TANGENT, IS_VIEW, TensorBase, wrap
-from gradsmith.runtime.variable cimport collect_edge, requires_grad, set_history, share_version, view_at
+from gradsmith.runtime.view cimport share_version, view_at
 
 import numpy as np
 

@@ -7,30 +7,22 @@ the bits of up to 32 edges; where there are more, the marks of the run are asked
 
 Note [Cycles through a context]
 What the user attaches to `ctx` may lead back to the node: the collector must see everything between, from the first
-attribute on (node.pyx, Note [Collected late]). A saved tensor closes no cycle when it is an input, which leads away
-from the node, or an output, which is borrowed. Any other may: an intermediate can be a view of an output.
+attribute on (collected.pyx, Note [Collected late]). A saved tensor closes no cycle when it is an input, which leads
+away from the node, or an output, which is borrowed. Any other may: an intermediate can be a view of an output.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.ref cimport PyObject
 
+from gradsmith.runtime.collected cimport expect_cycles
 from gradsmith.runtime.copy_slices cimport outer_edge
 from gradsmith.runtime.discovery cimport is_requested
 from gradsmith.runtime.graph_task cimport GraphTask, current_task
-from gradsmith.runtime.node cimport (
-    Edge,
-    NODE_CUSTOM,
-    Node,
-    SAVED_FREED,
-    drop_saved,
-    give,
-    gradient,
-    gradient_or_zeros,
-    track,
-)
+from gradsmith.runtime.history cimport collect_edge, requires_grad
+from gradsmith.runtime.node cimport Edge, NODE_CUSTOM, Node, SAVED_FREED, drop_saved
+from gradsmith.runtime.node_slots cimport give, gradient, gradient_or_zeros
 from gradsmith.runtime.saved_hooks cimport raw_saved
 from gradsmith.runtime.saved_variable cimport unpack
 from gradsmith.runtime.tensor cimport TensorBase
-from gradsmith.runtime.variable cimport collect_edge, requires_grad
 
 cdef extern from *:
     """
@@ -130,7 +122,7 @@ cdef class FunctionNode(Node):
 
     def __setattr__(self, name, value):
         if name not in own_attributes:
-            track(self)     # see Note [Cycles through a context]
+            expect_cycles(self)     # see Note [Cycles through a context]
         PyObject_GenericSetAttr(self, name, value)
 
     # -- for the user's forward, backward and jvp

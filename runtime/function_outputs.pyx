@@ -6,17 +6,20 @@ view of it, unless the input was marked dirty: then it was written, and its hist
 
 Note [Views made in a Function]
 A view that a forward returns has the Function's backward for its history, although it shares memory with its base.
-After a write to it or to its base, the history would have to follow from the geometry of the two (variable.pyx, Note
+After a write to it or to its base, the history would have to follow from the geometry of the two (view.pyx, Note
 [In-place on a view]), and the user's backward would be forgotten. So such a write is an error, or, of the base, makes
 the view's next use one. `ctx._is_pure_view` says that the backward is the plain one of a view; it may be forgotten.
 """
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
+from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.function_node cimport FunctionNode, IS_TENSOR
+from gradsmith.runtime.history cimport requires_grad, set_grad_fn
 from gradsmith.runtime.inplace cimport check_inplace
-from gradsmith.runtime.node cimport metadata_of, set_metadata, track
+from gradsmith.runtime.input_metadata cimport set_metadata
+from gradsmith.runtime.node cimport metadata_of
 from gradsmith.runtime.saved_variable cimport save_output
 from gradsmith.runtime.tensor cimport (
     IS_VIEW,
@@ -27,7 +30,7 @@ from gradsmith.runtime.tensor cimport (
     bump_version,
     version_of,
 )
-from gradsmith.runtime.variable cimport as_view, current_grad_fn, requires_grad, set_grad_fn, share_version
+from gradsmith.runtime.view cimport as_view, current_grad_fn, share_version
 
 import warnings
 

@@ -5,7 +5,8 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport FusedKernel, fused
 from gradsmith.runtime.input_buffer cimport is_owned
-from gradsmith.runtime.node cimport Node, value_of, wants
+from gradsmith.runtime.node cimport Node, wants
+from gradsmith.runtime.node_slots cimport value_of
 from gradsmith.runtime.saved_variable cimport saved_array
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned

@@ -6,7 +6,8 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
 
 from gradsmith.runtime.input_buffer cimport add_into
-from gradsmith.runtime.node cimport CPU, DEVICE_COUNT, NODE_LEAF, Node, metadata_of
+from gradsmith.runtime.input_metadata cimport CPU, DEVICE_COUNT
+from gradsmith.runtime.node cimport NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.ready_queue cimport ReadyQueue, number_of, push
 
 

@@ -11,7 +11,8 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.input_buffer cimport add_tensors
-from gradsmith.runtime.node cimport DEVICE_COUNT, Node
+from gradsmith.runtime.input_metadata cimport DEVICE_COUNT
+from gradsmith.runtime.node cimport Node
 from gradsmith.runtime.ready_queue cimport close_queue, open_queue
 
 import os

@@ -1,6 +1,7 @@
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.node cimport Node, NodeMeta
+from gradsmith.runtime.node cimport Node
+from gradsmith.runtime.node_meta cimport NodeMeta
 from gradsmith.runtime.tensor cimport TensorBase
 
 

@@ -10,15 +10,9 @@ from gradsmith.runtime.accumulate_grad cimport leaf_of
 from gradsmith.runtime.array cimport readable_copy
 from gradsmith.runtime.input_buffer cimport add_tensors
 from gradsmith.runtime.input_metadata cimport fits
-from gradsmith.runtime.node cimport (
-    InputMetadata,
-    NODE_LEAF,
-    Node,
-    NodeMeta,
-    metadata_dtype,
-    metadata_of,
-    metadata_shape_tuple,
-)
+from gradsmith.runtime.input_metadata cimport InputMetadata, metadata_dtype, metadata_shape_tuple
+from gradsmith.runtime.node cimport NODE_LEAF, Node, metadata_of
+from gradsmith.runtime.node_meta cimport NodeMeta
 from gradsmith.runtime.tangent cimport ops_wanted
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta, meta_of, wrap
 

@@ -1,16 +1,19 @@
 """In-place and ``out=`` forms: what may be written, the value before, the history after.
 
-See variable.pyx, Note [In-place on a view].
+See view.pyx, Note [In-place on a view].
 """
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta, readable_copy
+from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
-from gradsmith.runtime.node cimport Node, set_metadata
+from gradsmith.runtime.history cimport requires_grad, requires_grad_1, set_grad_fn
+from gradsmith.runtime.input_metadata cimport set_metadata
+from gradsmith.runtime.node cimport NODE_TRACKED, Node
 from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport (
     INFERENCE,
@@ -30,15 +33,8 @@ from gradsmith.runtime.tensor cimport (
     version_owner,
     wrap,
 )
-from gradsmith.runtime.variable cimport (
-    ambiguous_view_error,
-    current_grad_fn,
-    function_view_error,
-    replace_array,
-    requires_grad,
-    requires_grad_1,
-    set_grad_fn,
-)
+from gradsmith.runtime.variable cimport replace_array
+from gradsmith.runtime.view cimport ambiguous_view_error, current_grad_fn, function_view_error
 
 import weakref
 
@@ -187,6 +183,8 @@ cdef TensorBase original_of(TensorBase self):
     if grad_fn != NULL:
         Py_INCREF_pointer(grad_fn)
         original.grad_fn = grad_fn
+        if (<Node>grad_fn).flags & NODE_TRACKED:
+            track(original)
         original.output_nr = self.output_nr
         original.flags |= REQUIRES_GRAD
     copy_tangents(self, original)

@@ -1,10 +1,42 @@
 from cpython.ref cimport PyObject
+from libc.stdint cimport int16_t, uint32_t
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.node cimport ANY_DTYPE, DeviceNumber, InputMetadata, Node, metadata_shape
 from gradsmith.runtime.tensor cimport TensorBase
 
+
+cdef enum:
+    INLINE_DIMS = 3
+    ANY_DTYPE = -2
+
+cdef enum DeviceNumber:         # place in runtime/device.py, TYPES
+    CPU = 0
+    META = 1
+    DEVICE_COUNT = 2
+
+# Shape, dtype and device that a gradient coming in at some place must have.
+cdef struct InputMetadata:
+    int16_t type_number         # NumPy type number, -1 while unset, ANY_DTYPE where each will do
+    int16_t ndim
+    uint32_t device             # a DeviceNumber
+    npy_intp inline_shape[INLINE_DIMS]
+    npy_intp *long_shape        # owned, used when ndim > INLINE_DIMS
+
+
+cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1
+cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
+    if metadata.ndim <= INLINE_DIMS:
+        return metadata.inline_shape
+    return metadata.long_shape
+cdef tuple metadata_shape_tuple(InputMetadata *metadata)
+cdef object metadata_dtype(InputMetadata *metadata)         # None for ANY_DTYPE
+cdef object zeros_for(InputMetadata *metadata)
+cdef object describe_metadata(InputMetadata *metadata)
+cdef DeviceNumber device_of_array(PyObject *array) noexcept
+
+
+# ---- comparison
 
 cdef inline bint same_dims(const npy_intp *a, const npy_intp *b, int ndim) noexcept:
     # Too short for a call of memcmp to pay.
@@ -33,11 +65,3 @@ cdef inline bint same_kind(PyObject *a, PyObject *b) noexcept:
     if cnp.PyArray_TYPE(<cnp.ndarray>a) != cnp.PyArray_TYPE(<cnp.ndarray>b) or ndim != cnp.PyArray_NDIM(<cnp.ndarray>b):
         return False
     return same_dims(cnp.PyArray_DIMS(<cnp.ndarray>a), cnp.PyArray_DIMS(<cnp.ndarray>b), ndim)
-
-
-# The gradient on the device it must be on: moved there when it is without dimensions, else an error. Consumes `grad`,
-# gives a new reference.
-cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL
-
-# Undo broadcasting and promotion; consumes `grad`, gives a new reference.
-cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL

@@ -1,125 +1,67 @@
-"""What a gradient must look like: shape and dtype of the value it is the gradient of.
-
-A formula gives the gradient of the *result's* shape and of whatever dtype its operands make. Broadcasting and promotion
-are undone here, once for all ops.
-"""
-from cpython.ref cimport Py_INCREF, PyObject
+"""What an incoming gradient must look like: shape, dtype and device of the value it is the gradient of."""
+from cpython.mem cimport PyMem_Malloc
+from cpython.ref cimport PyObject
+from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport is_meta, sum_to
-from gradsmith.runtime.node cimport (
-    DeviceNumber,
-    Edge,
-    InputMetadata,
-    LEAF_EDGE,
-    NODE_CUSTOM,
-    Node,
-    device_of_array,
-    metadata_dtype,
-    metadata_shape,
-    metadata_shape_tuple,
-)
-from gradsmith.runtime.tangent cimport ops_wanted
-from gradsmith.runtime.tensor cimport TensorBase, wrap, wrap_owned
+from gradsmith.runtime.array cimport is_meta
 
-from gradsmith.runtime import upcalls
+from typing import NamedTuple
+
+import numpy as np
+
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.device import ALL as DEVICES
 
-cdef extern from "Python.h":
-    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+cnp.import_array()
 
 
-cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
-    """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
-    cdef TensorBase value = <TensorBase>grad
-    Py_DECREF_pointer(grad)
-    if not ops_wanted() and only_broadcast(metadata, value.array):
-        value = wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
-        Py_INCREF(value)
-        return <PyObject *>value
-    value = match_shape(node, edge, metadata, value)
-    value = match_dtype(node, edge, metadata, value)
-    Py_INCREF(value)
-    return <PyObject *>value
+cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
+    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    metadata.type_number = cnp.PyArray_TYPE(<cnp.ndarray>array)
+    # Stand-ins for data that is elsewhere are read-only, and few other arrays are.
+    metadata.device = CPU if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>array) else device_of_array(array)
+    metadata.ndim = ndim
+    if ndim > INLINE_DIMS:
+        metadata.long_shape = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
+        if metadata.long_shape == NULL:
+            raise MemoryError()
+    if ndim:
+        memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
+    return 0
 
 
-cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL:
-    """`grad`, moved when it is without dimensions; consumes it, gives a new reference."""
-    cdef TensorBase value = <TensorBase>grad
-    cdef DeviceNumber found = device_of_array(value.array)
-    if found == expected:
-        return grad
-    Py_DECREF_pointer(grad)
-    if cnp.PyArray_NDIM(<cnp.ndarray>value.array):
-        raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {edge} - expected device "
-            f"{DEVICES[expected]} but got {DEVICES[found]}"
-        )
-    value = upcalls.to(value, DEVICES[expected])
-    Py_INCREF(value)
-    return <PyObject *>value
+cdef DeviceNumber device_of_array(PyObject *array) noexcept:
+    return META if is_meta(array) else CPU
 
 
-cdef bint only_broadcast(InputMetadata *metadata, PyObject *array) noexcept:
-    """Right dtype, and of a shape that the expected one could have been broadcast to."""
-    cdef npy_intp *expected = metadata_shape(metadata)
-    cdef npy_intp *found = cnp.PyArray_DIMS(<cnp.ndarray>array)
-    cdef int extra = cnp.PyArray_NDIM(<cnp.ndarray>array) - metadata.ndim
-    cdef int i
-    if extra < 0 or cnp.PyArray_TYPE(<cnp.ndarray>array) != metadata.type_number:
-        return False
-    for i in range(metadata.ndim):
-        if expected[i] != 1 and expected[i] != found[extra + i]:
-            return False
-    return True
+cdef object zeros_for(InputMetadata *metadata):
+    """An array of what the metadata says."""
+    make = array_without_data if metadata.device == META else np.zeros
+    return make(metadata_shape_tuple(metadata), metadata_dtype(metadata))
 
 
-cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, TensorBase value):
-    cdef tuple shape = metadata_shape_tuple(metadata)
-    if value.shape == shape:
-        return value
-    if not is_expandable(shape, value.shape):
-        raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {edge} - got {list(value.shape)} "
-            f"but expected shape compatible with {list(shape)}"
-        )
-    if ops_wanted():
-        return upcalls.sum_to(value, shape)
-    return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
+cdef tuple metadata_shape_tuple(InputMetadata *metadata):
+    cdef npy_intp *shape = metadata_shape(metadata)
+    return tuple([shape[i] for i in range(metadata.ndim)])
 
 
-cdef bint is_expandable(tuple shape, tuple expanded):
-    """Could `shape` have been broadcast to `expanded`?"""
-    if len(shape) > len(expanded):
-        return False
-    return all([n in (1, m) for n, m in zip(reversed(shape), reversed(expanded))])
+cdef object metadata_dtype(InputMetadata *metadata):
+    return None if metadata.type_number < 0 else <object>cnp.PyArray_DescrFromType(metadata.type_number)
 
 
-cdef bint leads_to_real_leaf(Edge *edge) noexcept:
-    """Of an edge to a leaf: its gradients may have any dtype, but those of real numbers are real."""
-    cdef PyObject *leaf = edge.node if edge.input_nr == LEAF_EDGE else (<Node>edge.node).saved[0].value
-    return not cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<cnp.ndarray>(<TensorBase>leaf).array))
+# ---- for people
+
+class GradientMetadata(NamedTuple):
+    """What an incoming gradient of a node must look like."""
+
+    shape: tuple
+    dtype: np.dtype
+    device: object
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
 
 
-cdef TensorBase match_dtype(Node node, int edge, InputMetadata *metadata, TensorBase value):
-    """A real input takes the real part of a complex gradient: that is its gradient in conjugate Wirtinger calculus."""
-    cdef object dtype = metadata_dtype(metadata)
-    cdef bint drops_imaginary
-    if dtype is None and value.dtype.kind == "c" and leads_to_real_leaf(&node.edges[edge]):
-        dtype = (<object>value.array).real.dtype
-    if dtype is None or value.dtype == dtype:
-        return value
-    drops_imaginary = value.dtype.kind == "c" and dtype.kind != "c"
-    if drops_imaginary and node.flags & NODE_CUSTOM:
-        raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {edge} - got {value.dtype} but expected a "
-            f"real gradient, of dtype {dtype}; return its real part"
-        )
-    if ops_wanted():
-        return upcalls.to(upcalls.real(value) if drops_imaginary else value, dtype)
-    array = <object>value.array
-    if is_meta(value.array):
-        return wrap(array_without_data(array.shape, dtype))
-    return wrap((array.real if drops_imaginary else array).astype(dtype))
+cdef object describe_metadata(InputMetadata *metadata):
+    return GradientMetadata(metadata_shape_tuple(metadata), metadata_dtype(metadata), DEVICES[metadata.device])

@@ -11,7 +11,8 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta, is_stand_in, meta_array, release_array
-from gradsmith.runtime.node cimport META, metadata_of
+from gradsmith.runtime.input_metadata cimport META
+from gradsmith.runtime.node cimport metadata_of
 from gradsmith.runtime.tensor cimport TensorBase
 
 cnp.import_array()

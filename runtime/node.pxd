@@ -1,8 +1,8 @@
 from cpython.ref cimport PyObject
-from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
-from numpy cimport npy_intp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from gradsmith.runtime.tensor cimport TensorBase
+from gradsmith.runtime.input_metadata cimport InputMetadata
+from gradsmith.runtime.tensor cimport TensorBase, visitor
 
 
 # Note [Edges to leaves]
@@ -48,23 +48,6 @@ cdef struct SavedVariable:
     uint16_t output_nr
 
 
-cdef enum:
-    INLINE_DIMS = 3
-    ANY_DTYPE = -2
-
-cdef enum DeviceNumber:         # place in runtime/device.py, TYPES
-    CPU = 0
-    META = 1
-    DEVICE_COUNT = 2
-
-# Shape, dtype and device that a gradient coming in at this place must have.
-cdef struct InputMetadata:
-    int16_t type_number         # NumPy type number, -1 while unset, ANY_DTYPE where each will do
-    int16_t ndim
-    uint32_t device             # a DeviceNumber
-    npy_intp inline_shape[INLINE_DIMS]
-    npy_intp *long_shape        # owned, used when ndim > INLINE_DIMS
-
 # What a node with several outputs keeps per output.
 cdef struct OutputSlot:
     InputMetadata metadata
@@ -72,7 +55,8 @@ cdef struct OutputSlot:
 
 
 cdef enum NodeFlag:
-    NODE_TRACKED = 2            # seen by the cyclic collector, see Note [Collected late]
+    NODE_SHOWN = 1              # somebody has got it from its tensor, which is tracked
+    NODE_TRACKED = 2            # seen by the cyclic collector, and so is what is recorded on it; see collected.pyx
     NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
     NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
     NODE_RETAINED = 16          # set for a run that leaves what is saved for another one
@@ -99,8 +83,7 @@ cdef inline bint wants_any(uint32_t wanted, int first, int end) noexcept:
 
 
 cdef class Node:
-    # Rare things: hooks and the user's metadata; None until used.
-    cdef object meta
+    cdef object meta            # NodeMeta or None: hooks and the user's metadata
     cdef uint64_t sequence_nr   # order of creation over all threads; edges lead to smaller numbers
 
     # Fixed by `init`; the pointers lead to the inline slots below while those suffice.
@@ -124,6 +107,7 @@ cdef class Node:
     cdef PyObject *inline_values[1]
     cdef InputMetadata metadata
     cdef OutputSlot *outputs
+    cdef uint32_t place         # among all nodes, see untracked.h: the last field
 
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1
     cdef void come_after(self, Node other) noexcept
@@ -144,11 +128,6 @@ cdef class Node:
         self.flags = self.flags | NODE_RETAINED if retained else self.flags & ~NODE_RETAINED
 
 
-cdef class NodeMeta:
-    cdef public list tensor_hooks, retained
-    cdef public object pre_hooks, post_hooks        # tables of hooks.py
-    cdef public dict metadata
-
 # The autograd side of tensors, a layer above, says here how a leaf's accumulator is made (a new reference) and how a
 # leaf, borrowed, forgets one that dies.
 ctypedef PyObject *(*accumulator_maker)(TensorBase) except NULL
@@ -159,32 +138,11 @@ cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgett
 ctypedef int (*origin_recorder)(Node) except -1
 cdef void set_origin_recorder(origin_recorder recorder) noexcept
 
-cdef NodeMeta node_meta(Node node)                          # made on first use
-cdef object hook_table(Node node, int output_nr)            # hooks of one of its outputs, made on first use
-
-cdef void set_value(Node node, int slot, object value) noexcept
-cdef object value_of(Node node, int slot)
-
 cdef void release_reference(PyObject *node) noexcept       # drop an owned reference, never recursing into long chains
 cdef void drop_saved(SavedVariable *slot) noexcept
 cdef inline InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:
     if (<Node>node).outputs != NULL:
         return &(<Node>node).outputs[output_nr].metadata
     return &(<Node>node).metadata
-cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1
-cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
-    if metadata.ndim <= INLINE_DIMS:
-        return metadata.inline_shape
-    return metadata.long_shape
-cdef tuple metadata_shape_tuple(InputMetadata *metadata)
-cdef DeviceNumber device_of_array(PyObject *array) noexcept
-cdef object metadata_dtype(InputMetadata *metadata)         # None for ANY_DTYPE
-
-# Gradients come and go as borrowed slots of the engine; NULL is "undefined".
-cdef TensorBase gradient(PyObject **grads, int index)
-cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index)
-cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept
-# To the edges of a list of tensors, which end before `end`.
-cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1
-cdef void track(object thing) noexcept                     # see Note [Collected late]
-cpdef long live_nodes() noexcept
+cdef uint64_t newest_sequence_nr() noexcept
+cdef Py_ssize_t visit_nodes(visitor visit) noexcept         # all that live, except those of custom Functions; their number

@@ -1,12 +1,7 @@
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-class GradientMetadata(NamedTuple):
-    shape: tuple[int, ...]
-    dtype: Any
-    device: Any
-    is_nested_tensor: bool = ...
-    is_cpp_nested_tensor: bool = ...
+from gradsmith.runtime.input_metadata import GradientMetadata
 
 class Node:
     def name(self) -> str: ...
@@ -26,3 +21,4 @@ class Node:
     def register_prehook(self, hook: Callable[..., Any]) -> Any: ...
 
 def live_nodes() -> int: ...
+def has_internal_checks() -> bool: ...

@@ -5,56 +5,25 @@ inputs go out along `edges`, each of which names a node and which of its incomin
 owns its node, a node owns the nodes it leads to: the graph is held from its end, and lives as long as somebody holds
 a result.
 
-Note [Collected late]
-A million live nodes cost several times more when the cyclic collector walks over them, so a node (and a tensor) is
-born outside the collector, although it has room for its header. What can close a cycle is a user's object: a hook, or
-something in `metadata`. When one is attached the node is `track`ed, and so is everything recorded on top of it
-from then on, because a path to a tracked node is what a cycle needs. A tensor whose node somebody looks at is tracked
-too. What was recorded before the hook was attached stays unknown: a cycle through it has to be broken by hand.
-
 Note [Release without recursion]
 Dropping the last reference to the end of a chain of a million nodes must not recurse a million deep. A node that dies
 puts the nodes it owned on a list; the outermost `release_reference` works the list off.
 """
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
-from cpython.ref cimport Py_INCREF, PyObject
-from libc.string cimport memcpy
-cimport numpy as cnp
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
+from cpython.ref cimport PyObject
 
-from gradsmith.runtime.array cimport is_meta, release_array
-from gradsmith.runtime.debug cimport GS_CHECK
+from gradsmith.runtime.array cimport release_array
+from gradsmith.runtime.collected cimport expect_cycles
+from gradsmith.runtime.debug cimport GS_CHECK, GS_HAS_CHECKS
+from gradsmith.runtime.input_metadata cimport describe_metadata
+from gradsmith.runtime.node_meta cimport hooks_of_tensor, node_meta
 from gradsmith.runtime.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
-from gradsmith.runtime.tensor cimport TensorBase, meta_of, uncount_save, version_owner, wrap
-
-from typing import NamedTuple
-
-import numpy as np
+from gradsmith.runtime.tensor cimport TensorBase, uncount_save, version_owner
 
 from gradsmith.runtime import upcalls
-from gradsmith.runtime.array import array_without_data
-from gradsmith.runtime.device import ALL as DEVICES
-
-cnp.import_array()
-
-cdef extern from *:
-    """
-    #include <Python.h>
-    #ifdef GRADSMITH_DEBUG
-    static long gs_live_nodes = 0;
-    #define GS_COUNT_NODE(by) (gs_live_nodes += (by))
-    #define GS_LIVE_NODES() gs_live_nodes
-    #else
-    #define GS_COUNT_NODE(by) ((void)0)
-    #define GS_LIVE_NODES() (-1L)
-    #endif
-    """
-    void GS_COUNT_NODE(int by) noexcept
-    long GS_LIVE_NODES() noexcept
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(void *)
-    void PyObject_GC_Track(void *)
-    int PyObject_GC_IsTracked(object)
     Py_ssize_t Py_REFCNT(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
@@ -68,7 +37,8 @@ cdef extern from "Python.h":
     PyTypeObject *Py_TYPE(PyObject *) noexcept
 
 cdef extern from "runtime/untracked.h":
-    void gs_allocate_untracked(PyTypeObject *, destructor) noexcept
+    void gs_allocate_untracked(PyTypeObject *, destructor, Py_ssize_t) noexcept
+    Py_ssize_t gs_visit_living(visitor) noexcept
 
 cdef origin_recorder record_origin = NULL
 cdef uint64_t next_sequence_nr = 1      # one counter for all threads: the order of the graph depends on it
@@ -127,7 +97,6 @@ cdef class Node:
 
     def __cinit__(self):
         # C fields are zero already.
-        GS_COUNT_NODE(1)
         self.edges = self.inline_edges
         self.saved = self.inline_saved
         self.values = self.inline_values
@@ -225,7 +194,7 @@ cdef class Node:
     @property
     def metadata(self):
         """A dictionary for the user's own remarks; it stays with the node."""
-        track(self)
+        expect_cycles(self)
         return node_meta(self).metadata
 
     @property
@@ -273,14 +242,14 @@ cdef class Node:
         """Call ``hook(grad_inputs, grad_outputs)`` after the node has run; what it returns replaces `grad_inputs`."""
         from gradsmith.runtime.hooks import add_hook
 
-        track(self)
+        expect_cycles(self)
         return add_hook(node_meta(self).post_hooks, hook)
 
     def register_prehook(self, hook):
         """Call ``hook(grad_outputs)`` before the node runs; what it returns replaces `grad_outputs`."""
         from gradsmith.runtime.hooks import add_hook
 
-        track(self)
+        expect_cycles(self)
         return add_hook(node_meta(self).pre_hooks, hook)
 
     def _register_hook_dict(self, TensorBase tensor not None):
@@ -289,40 +258,9 @@ cdef class Node:
         cdef object table = hooks_of_tensor(tensor)
         if tensor.output_nr >= self.n_outputs:
             raise IndexError(f"{self.name()} has {self.n_outputs} outputs, and none with number {tensor.output_nr}")
-        track(self)
+        expect_cycles(self)
         if not any([known is table for _, known in tables]):
             tables.append((tensor.output_nr, table))
-
-
-class GradientMetadata(NamedTuple):
-    """What an incoming gradient of a node must look like."""
-
-    shape: tuple
-    dtype: np.dtype
-    device: object
-    is_nested_tensor: bool = False
-    is_cpp_nested_tensor: bool = False
-
-
-cdef object describe_metadata(InputMetadata *metadata):
-    return GradientMetadata(metadata_shape_tuple(metadata), metadata_dtype(metadata), DEVICES[metadata.device])
-
-
-cdef class NodeMeta:
-    """Hooks and remarks of one node.
-
-    tensor_hooks: list of (output number, dict of hooks): hooks registered on the tensor that the node produced
-    retained: list of (output number, weak reference to a tensor whose gradient is retained)
-    """
-
-    def __init__(self):
-        self.tensor_hooks = []
-        self.retained = []
-        from gradsmith.runtime.hooks import new_table
-
-        self.pre_hooks = new_table()
-        self.post_hooks = new_table()
-        self.metadata = {}
 
 
 cdef accumulator_maker accumulator_of_leaf = NULL
@@ -349,34 +287,6 @@ cdef void set_origin_recorder(origin_recorder recorder) noexcept:
     record_origin = recorder
 
 
-cdef NodeMeta node_meta(Node node):
-    if node.meta is None:
-        node.meta = NodeMeta()
-    return <NodeMeta>node.meta
-
-
-cdef object hook_table(Node node, int output_nr):
-    from gradsmith.runtime.hooks import new_table
-
-    for number, table in node_meta(node).tensor_hooks:
-        if number == output_nr:
-            return table
-    table = new_table()
-    node_meta(node).tensor_hooks.append((output_nr, table))
-    return table
-
-
-cdef object hooks_of_tensor(TensorBase t):
-    """The table that a tensor's `register_hook` adds to."""
-    from gradsmith.runtime.hooks import new_table
-
-    if t.grad_fn != NULL:
-        return hook_table(<Node>t.grad_fn, t.output_nr)
-    if meta_of(t).hooks is None:
-        meta_of(t).hooks = new_table()
-    return meta_of(t).hooks
-
-
 # ---- the end of a node
 # Borrowed casts only in what follows: a reference taken to a dying node would end it a second time.
 
@@ -384,7 +294,6 @@ cdef void dealloc_node(PyObject *self) noexcept:
     """In place of the destructor that Cython would write; see untracked.h."""
     cdef int i
     cdef PyObject *meta = <PyObject *>(<Node>self).meta
-    GS_COUNT_NODE(-1)
     GS_CHECK((<Node>self).buffer == NULL, "a node dies with a gradient waiting")
     PyObject_GC_UnTrack(self)
     if (<Node>self).flags & NODE_LEAF:
@@ -464,100 +373,7 @@ cdef void drop_saved(SavedVariable *slot) noexcept:
         Py_DECREF_pointer(value)
 
 
-# ---- values
-
-cdef void set_value(Node node, int slot, object value) noexcept:
-    Py_INCREF(value)
-    node.values[slot] = <PyObject *>value
-
-
-cdef object value_of(Node node, int slot):
-    # A node that Python made by calling __new__ has no slots.
-    if slot >= node.n_values or node.values[slot] == NULL:
-        return None
-    return <object>node.values[slot]
-
-
-# ---- what incoming gradients must look like
-
-cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
-    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
-    metadata.type_number = cnp.PyArray_TYPE(<cnp.ndarray>array)
-    # Stand-ins for data that is elsewhere are read-only, and few other arrays are.
-    metadata.device = CPU if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>array) else device_of_array(array)
-    metadata.ndim = ndim
-    if ndim > INLINE_DIMS:
-        metadata.long_shape = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
-        if metadata.long_shape == NULL:
-            raise MemoryError()
-    if ndim:
-        memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
-    return 0
-
-
-cdef DeviceNumber device_of_array(PyObject *array) noexcept:
-    return META if is_meta(array) else CPU
-
-
-cdef object zeros_for(InputMetadata *metadata):
-    """An array of what the metadata says."""
-    make = array_without_data if metadata.device == META else np.zeros
-    return make(metadata_shape_tuple(metadata), metadata_dtype(metadata))
-
-
-cdef tuple metadata_shape_tuple(InputMetadata *metadata):
-    cdef npy_intp *shape = metadata_shape(metadata)
-    return tuple([shape[i] for i in range(metadata.ndim)])
-
-
-cdef object metadata_dtype(InputMetadata *metadata):
-    return None if metadata.type_number < 0 else <object>cnp.PyArray_DescrFromType(metadata.type_number)
-
-
-# ---- gradients in and out of `apply`
-
-cdef TensorBase gradient(PyObject **grads, int index):
-    return None if grads[index] == NULL else <TensorBase>grads[index]
-
-
-cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index):
-    """Incoming gradient; zeros of the right shape where none has arrived (an output that nobody used)."""
-    cdef InputMetadata *metadata
-    if grads[index] != NULL:
-        return <TensorBase>grads[index]
-    metadata = metadata_of(<PyObject *>node, index)
-    if metadata.type_number < 0:
-        return None
-    return wrap(zeros_for(metadata))
-
-
-cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
-    if value is not None:
-        Py_INCREF(value)
-        grad_inputs[edge] = <PyObject *>value
-
-
-cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1:
-    cdef int edge = first
-    for value in values or ():
-        if edge >= end:
-            raise RuntimeError(
-                f"{node.name()}: the formula gives {len(values)} gradients for {end - first} tensors"
-            )
-        give(grad_inputs, edge, value)
-        edge += 1
-    return 0
-
-
 # ---- the collector
-
-cdef void track(object thing) noexcept:
-    """Show a node or a tensor to the cyclic collector; see Note [Collected late]."""
-    if not PyObject_GC_IsTracked(thing):
-        PyObject_GC_Track(<void *>thing)
-    if isinstance(thing, Node):
-        (<Node>thing).flags |= NODE_TRACKED
-
 
 cdef traverseproc traverse_meta = NULL      # what Cython wrote for the only field it knows of
 
@@ -589,9 +405,33 @@ cdef int traverse_node(PyObject *self, visitproc visit, void *argument) noexcept
 
 traverse_meta = (<PyTypeObject *>Node).tp_traverse
 (<PyTypeObject *>Node).tp_traverse = traverse_node
-gs_allocate_untracked(<PyTypeObject *>Node, dealloc_node)
+gs_allocate_untracked(<PyTypeObject *>Node, dealloc_node, offset_of_place())
 
 
-cpdef long live_nodes() noexcept:
-    """Nodes alive, -1 unless built with GRADSMITH_DEBUG."""
-    return GS_LIVE_NODES()
+cdef Py_ssize_t offset_of_place() noexcept:
+    cdef PyObject *anywhere = <PyObject *>4096      # only addresses are computed
+    return <char *>&(<Node>anywhere).place - <char *>anywhere
+
+
+# ---- all nodes
+
+cdef uint64_t newest_sequence_nr() noexcept:
+    return next_sequence_nr - 1
+
+
+cdef Py_ssize_t visit_nodes(visitor visit) noexcept:
+    return gs_visit_living(visit)
+
+
+def live_nodes():
+    """Nodes alive. Those of custom Functions are not counted: these are Python's, and its collector knows them."""
+    return visit_nodes(pass_by)
+
+
+cdef void pass_by(PyObject *node) noexcept:
+    """Nothing to do with it."""
+
+
+def has_internal_checks():
+    """True in a build for debugging, see debug.h."""
+    return bool(GS_HAS_CHECKS)

@@ -4,8 +4,8 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 
 from gradsmith.runtime.hook_calls cimport as_tuple
-from gradsmith.runtime.input_metadata cimport fits
-from gradsmith.runtime.node cimport InputMetadata, NODE_CUSTOM, Node, metadata_dtype, metadata_of, metadata_shape_tuple
+from gradsmith.runtime.input_metadata cimport InputMetadata, fits, metadata_dtype, metadata_shape_tuple
+from gradsmith.runtime.node cimport NODE_CUSTOM, Node, metadata_of
 from gradsmith.runtime.tensor cimport TensorBase
 
 cdef extern from "Python.h":

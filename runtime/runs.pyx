@@ -10,10 +10,12 @@ from gradsmith.runtime.array cimport full_array, is_meta
 from gradsmith.runtime.discovery cimport prune
 from gradsmith.runtime.engine cimport run
 from gradsmith.runtime.graph_task cimport GraphTask, VISITED, begin, end, state_of
-from gradsmith.runtime.node cimport InputMetadata, Node, metadata_dtype, metadata_of, metadata_shape_tuple
+from gradsmith.runtime.history cimport requires_grad
+from gradsmith.runtime.input_metadata cimport InputMetadata, metadata_dtype, metadata_shape_tuple
+from gradsmith.runtime.node cimport Node, metadata_of
 from gradsmith.runtime.observe cimport current_observer, watching
 from gradsmith.runtime.tensor cimport HAS_GRAD_DTYPE, TensorBase, wrap_owned
-from gradsmith.runtime.variable cimport requires_grad, set_backward_of_scalar
+from gradsmith.runtime.variable cimport set_backward_of_scalar
 
 from gradsmith.runtime.device import ALL as DEVICES
 

@@ -10,7 +10,9 @@ nothing that they could be called with. Unpacking runs the same chain backward, 
 """
 from cpython.ref cimport PyObject
 
+from gradsmith.runtime.collected cimport expect_cycles, track
 from gradsmith.runtime.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.history cimport requires_grad, set_grad_fn
 from gradsmith.runtime.node cimport (
     Node,
     SAVED_ARRAY,
@@ -19,9 +21,8 @@ from gradsmith.runtime.node cimport (
     SAVED_OUTPUT,
     SAVED_PACKED,
     SavedVariable,
-    track,
-    value_of,
 )
+from gradsmith.runtime.node_slots cimport value_of
 from gradsmith.runtime.saved_variable cimport (
     PACKS,
     REFUSES_HOOKS,
@@ -36,7 +37,7 @@ from gradsmith.runtime.saved_variable cimport (
 )
 from gradsmith.runtime.tangent cimport keep_tangents, open_levels, restore_tangents
 from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, meta_of, uncount_save, version_of, version_owner, wrap
-from gradsmith.runtime.variable cimport current_grad_fn, requires_grad, set_grad_fn, share_version
+from gradsmith.runtime.view cimport current_grad_fn, share_version
 
 import threading
 
@@ -333,9 +334,10 @@ cdef class SavedTensor:
     cdef int replace(self, Packed packed) except -1:
         cdef SavedList saved
         if self.index < 0:
+            expect_cycles(self.node)
             return save_packed(self.node, self.slot, packed)
         saved = value_of(self.node, self.slot)
-        track(self.node)
+        expect_cycles(self.node)
         uncount_save(version_owner(<PyObject *>(<TensorBase>saved.items[self.index])))
         saved.items[self.index] = packed
         return 0

@@ -6,10 +6,12 @@ and a number. Whatever else saving may do (hooks, a write guard) lies behind the
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint16_t, uint32_t
 
+from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.node cimport (
     NODE_GUARDED,
+    NODE_TRACKED,
     Node,
     SAVED_ARRAY,
     SAVED_DUAL,
@@ -20,15 +22,15 @@ from gradsmith.runtime.node cimport (
     SAVED_PACKED,
     SavedVariable,
     drop_saved,
-    set_value,
-    track,
-    value_of,
 )
+from gradsmith.runtime.node_slots cimport set_value, value_of
 from gradsmith.runtime.tangent cimport keep_tangents, open_levels, restore_tangents
 from gradsmith.runtime.tensor cimport (
+    HAS_ATTRIBUTES,
     INFERENCE,
     REQUIRES_GRAD,
     SAVED_AS_OUTPUT,
+    SAVED_SPECIALLY,
     TensorBase,
     TensorMeta,
     count_save,
@@ -84,7 +86,7 @@ cdef void set_hook_functions(packer pack, unpacker unpack, settler settle) noexc
 cdef int save_input(Node node, int slot, TensorBase t) except -1:
     if t is None:
         return 0
-    if gs_save_mode or t.flags & INFERENCE:
+    if gs_save_mode or t.flags & SAVED_SPECIALLY:
         return save_otherwise(node, slot, t, False)
     keep_input(&node.saved[slot], t)
     return 0
@@ -94,7 +96,7 @@ cdef int save_output(Node node, int slot, TensorBase t) except -1:
     """Keep an output of the node itself, borrowed; an output without history cannot close a cycle and is owned."""
     if t.grad_fn != <PyObject *>node:
         return save_input(node, slot, t)
-    if gs_save_mode or t.flags & INFERENCE:
+    if gs_save_mode or t.flags & SAVED_SPECIALLY:
         return save_otherwise(node, slot, t, True)
     keep_output(&node.saved[slot], t)
     return 0
@@ -124,6 +126,8 @@ cdef int save_specially(Node node, int slot, TensorBase t, bint is_output) excep
     """Save where something is not plain, about this thread or about `t`."""
     if t.flags & INFERENCE:
         raise inference_error(node)
+    if t.flags & HAS_ATTRIBUTES:
+        track(node)
     if gs_save_mode & PACKS:
         if is_output:
             track(t)        # what the hooks keep of it may hold it, and it holds the node
@@ -252,6 +256,8 @@ cdef object save_item(Node node, TensorBase t):
         return None
     if t.flags & INFERENCE:
         raise inference_error(node)
+    if t.flags & HAS_ATTRIBUTES:
+        track(node)
     if gs_save_mode & PACKS:
         track(node)
         return pack_by_default(t, False)
@@ -355,6 +361,8 @@ cdef TensorBase revive(Node node, SavedVariable *saved):
         restore_tangents(t, (<tuple>saved.value)[1])
     t.own_version = saved.version + saved.stale
     if grad_enabled():
+        if node.flags & NODE_TRACKED:
+            track(t)
         Py_INCREF(node)
         t.grad_fn = <PyObject *>node
         t.output_nr = saved.output_nr

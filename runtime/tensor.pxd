@@ -15,6 +15,9 @@ cdef enum TensorFlag:
     INFERENCE = 512             # made in inference mode: no history, no version, never saved
     HAS_GRAD_DTYPE = 1024       # gradients of this leaf have another dtype than it has: meta.grad_dtype
     NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
+    HAS_ATTRIBUTES = 2048       # of a class written in Python: the user may attach anything to it
+    IS_SHARED = 4096            # another tensor has it for its `base`, or has had
+    SAVED_SPECIALLY = INFERENCE | HAS_ATTRIBUTES
     VIEW_RESTRICTIONS = VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION | VIEW_INFERENCE     # a view of a view inherits
     # The upper half counts, modulo 65536, the saved slots that hold the tensor or a view of it; see changes.py. Of a
     # tensor that is no view, SAVED_AS_OUTPUT says as much.
@@ -47,6 +50,7 @@ cdef class TensorBase:
     cdef uint32_t own_version   # in-place changes so far; the counter that counts is at the end of the `base` chain
     cdef uint32_t output_nr     # which output of grad_fn this is
     cdef uint32_t view_version  # version at which a view's grad_fn was valid
+    cdef uint32_t place         # among all tensors, see untracked.h: the last field
 
 
 cdef TensorBase wrap(object array)                  # around an ndarray; a NumPy scalar becomes 0-d
@@ -69,3 +73,6 @@ cdef inline bint is_saved(PyObject *owner) noexcept:
 cdef uint32_t version_of(TensorBase t) noexcept
 cdef void bump_version(TensorBase t) noexcept
 cdef PyObject *tensor_type_pointer() noexcept       # the final Tensor class, for exact type tests
+
+ctypedef void (*visitor)(PyObject *) noexcept
+cdef Py_ssize_t visit_tensors(visitor visit) noexcept       # all that live, except of classes written in Python; their number

@@ -22,19 +22,9 @@ cnp.import_array()
 cdef extern from *:
     """
     #include <Python.h>
-    #ifdef GRADSMITH_DEBUG
-    static long gs_live_tensors = 0;
-    #define GS_COUNT_TENSOR(by) (gs_live_tensors += (by))
-    #define GS_LIVE_TENSORS() gs_live_tensors
-    #else
-    #define GS_COUNT_TENSOR(by) ((void)0)
-    #define GS_LIVE_TENSORS() (-1L)
-    #endif
     #define GS_HAS_WEAKREFS(self) (*(PyObject **)((char *)(self) + Py_TYPE(self)->tp_weaklistoffset) != NULL)
     """
     bint GS_HAS_WEAKREFS(PyObject *) noexcept
-    void GS_COUNT_TENSOR(int by) noexcept
-    long GS_LIVE_TENSORS() noexcept
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(void *)
@@ -55,7 +45,8 @@ cdef extern from "Python.h":
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
 
 cdef extern from "runtime/untracked.h":
-    void gs_allocate_untracked(PyTypeObject *, destructor) noexcept
+    void gs_allocate_untracked(PyTypeObject *, destructor, Py_ssize_t) noexcept
+    Py_ssize_t gs_visit_living(visitor) noexcept
 
 cdef PyTypeObject *tensor_type = NULL
 cdef tuple no_arguments = ()
@@ -131,10 +122,9 @@ cdef void bump_version(TensorBase t) noexcept:
 
 
 cdef class TensorBase:
-    """Array, history, version, link to the base of a view. See node.pyx, Note [Collected late]."""
+    """Array, history, version, link to the base of a view. See collected.pyx, Note [Collected late]."""
 
     def __cinit__(self):
-        GS_COUNT_TENSOR(1)
         Py_INCREF_pointer(nothing)
         self.array = nothing
 
@@ -152,6 +142,8 @@ cdef class TensorBase:
         Py_DECREF_pointer(nothing)
         result.array = data.array
         result.flags = data.flags & INFERENCE
+        if <PyTypeObject *>cls != tensor_type:
+            result.flags |= HAS_ATTRIBUTES
         if requires_grad:
             result.requires_grad = True
         return result
@@ -423,6 +415,8 @@ cdef class TensorBase:
 
     @name.setter
     def name(self, value):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"name of a tensor must be a str or None, but got {type(value).__name__}")
         meta_of(self).name = value
 
 
@@ -434,7 +428,6 @@ cdef void dealloc_tensor(PyObject *self) noexcept:
     Borrowed casts only: a reference taken to a dying tensor would end it a second time.
     """
     cdef PyObject *meta = <PyObject *>(<TensorBase>self).meta
-    GS_COUNT_TENSOR(-1)
     PyObject_GC_UnTrack(self)
     if GS_HAS_WEAKREFS(self):
         PyObject_ClearWeakRefs(self)
@@ -470,9 +463,24 @@ cdef int traverse_tensor(PyObject *self, visitproc visit, void *argument) noexce
 
 traverse_fields = (<PyTypeObject *>TensorBase).tp_traverse
 (<PyTypeObject *>TensorBase).tp_traverse = traverse_tensor
-gs_allocate_untracked(<PyTypeObject *>TensorBase, dealloc_tensor)
+gs_allocate_untracked(<PyTypeObject *>TensorBase, dealloc_tensor, offset_of_place())
+
+
+cdef Py_ssize_t offset_of_place() noexcept:
+    cdef PyObject *anywhere = <PyObject *>4096      # only addresses are computed
+    return <char *>&(<TensorBase>anywhere).place - <char *>anywhere
+
+
+# ---- all tensors
+
+cdef Py_ssize_t visit_tensors(visitor visit) noexcept:
+    return gs_visit_living(visit)
 
 
 def live_tensors():
-    """Tensors alive; -1 unless built with GRADSMITH_DEBUG."""
-    return GS_LIVE_TENSORS()
+    """Tensors alive. Those of classes written in Python are not counted: the collector knows them."""
+    return visit_tensors(pass_by)
+
+
+cdef void pass_by(PyObject *tensor) noexcept:
+    """Nothing to do with it."""

@@ -1,50 +1,9 @@
-from cpython.ref cimport PyObject
-
-from gradsmith.runtime.grad_mode cimport grad_enabled
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.tensor cimport IS_VIEW, NEEDS_CARE, REQUIRES_GRAD, TensorBase
+from gradsmith.runtime.tensor cimport TensorBase
 
 
 cdef class Variable(TensorBase):
     pass
 
-
-# ---- does an operation on these tensors have to be recorded?
-# The plain case is one flag test and one call; views ask their base (a base may come to require grad after a view
-# of it was made).
-
-cdef bint requires_grad(TensorBase t) noexcept          # of the tensor alone, whatever the grad mode
-
-cdef inline bint requires_grad_1(TensorBase a) noexcept:
-    if a is None or not a.flags & NEEDS_CARE:
-        return False
-    return grad_enabled() and requires_grad(a)
-
-cdef inline bint requires_grad_2(TensorBase a, TensorBase b) noexcept:
-    return requires_grad_1(a) or requires_grad_1(b)
-
-cdef inline bint requires_grad_3(TensorBase a, TensorBase b, TensorBase c) noexcept:
-    return requires_grad_1(a) or requires_grad_1(b) or requires_grad_1(c)
-
-cdef bint requires_grad_list(object tensors) except -1
-
-# ---- edges and history
-cdef int collect_edge(Node node, int edge, TensorBase t) except -1          # None leaves the edge empty
-cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1     # gives the next free edge
-cdef int set_history(TensorBase result, Node node) except -1
-cdef int set_history_list(object results, Node node) except -1              # skips None and dtypes without gradient
-cdef PyObject *grad_accumulator(TensorBase leaf) except NULL                # new reference
-cdef int reset_accumulator(TensorBase leaf) except -1
-cdef PyObject *current_grad_fn(TensorBase t) except? NULL                   # borrowed; renewed for a view whose base changed
-cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1   # takes a new reference; settles what was saved
-
-# ---- views
-cdef TensorBase as_view(TensorBase base, object array)
-cdef list as_view_list(TensorBase base, object arrays)
-cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view)
-cdef object function_view_error(TensorBase view, str what)                  # a view made inside a custom Function
-cdef object ambiguous_view_error(TensorBase view, str what)     # the same for a view made while nothing was recorded
-cdef TensorBase share_version(TensorBase source, object array)              # detach: the counter is shared, the history is not
 
 # ---- the array
 cdef int replace_array(TensorBase t, object array) except -1    # settles what was saved of the old one

@@ -1,376 +1,43 @@
-"""The autograd side of a tensor: gradient edges, history, views, in-place changes.
-
-Note [In-place on a view]
-A tensor and its views share memory and one version counter. Writing to a view changes its base, so the *base* gets a
-new history: a `CopySlices` node, which sends the gradient of the untouched elements to the base's old history and that
-of the overwritten ones through the operation that wrote. The view itself, and every other view of the base, has a
-stale grad_fn from then on; `current_grad_fn` renews it from the geometry of the two arrays, when it is asked for.
-"""
+"""The autograd side of a tensor, as Python sees it: history, gradient, hooks."""
 from cpython.mem cimport PyMem_Free
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
-from gradsmith.runtime.accumulate_grad cimport leaf_metadata, make_accumulator
-from gradsmith.runtime.copy_slices cimport make_view_node
-from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
-from gradsmith.runtime.node cimport (
-    InputMetadata,
-    LEAF_EDGE,
-    NODE_TRACKED,
-    Node,
-    hook_table,
-    metadata_of,
-    node_meta,
-    release_reference,
-    set_accumulator_functions,
-    set_metadata,
-    track,
-)
+from gradsmith.runtime.accumulate_grad cimport leaf_metadata
+from gradsmith.runtime.collected cimport expect_cycles, track
+from gradsmith.runtime.history cimport grad_accumulator, requires_grad
+from gradsmith.runtime.input_metadata cimport InputMetadata
+from gradsmith.runtime.node cimport NODE_SHOWN, Node, metadata_of, release_reference
+from gradsmith.runtime.node_meta cimport hook_table, node_meta
 from gradsmith.runtime.saved_variable cimport settle_output
 from gradsmith.runtime.tensor cimport (
     HAS_GRAD_DTYPE,
     HAS_HOOKS,
     INFERENCE,
+    IS_SHARED,
     IS_VIEW,
     REQUIRES_GRAD,
     SAVED_AS_OUTPUT,
     TensorBase,
     TensorMeta,
-    VIEW_IN_FUNCTION,
-    VIEW_INFERENCE,
-    VIEW_MULTI_OUTPUT,
-    VIEW_NO_GRAD,
-    VIEW_RESTRICTIONS,
     meta_of,
-    version_of,
     wrap,
 )
+from gradsmith.runtime.view cimport current_grad_fn
 
 import weakref
 
 import numpy as np
 
 from gradsmith.runtime import upcalls
-from gradsmith.runtime.geometry import geometry_of, is_inside
+from gradsmith.runtime.collected import track_everything
 from gradsmith.runtime.indexing import getitem, setitem
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    static PyObject *gs_array_at(char *start, int type, int nd, npy_intp *shape, npy_intp *strides) {
-        return PyArray_New(&PyArray_Type, nd, shape, type, strides, start, 0, NPY_ARRAY_WRITEABLE, NULL);
-    }
-    """
-    object gs_array_at(char *start, int type, int nd, cnp.npy_intp *shape, cnp.npy_intp *strides)
-
 cdef extern from "Python.h":
-    int PyObject_GC_IsTracked(object)
-    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
-
-
-# ---- who requires grad
-
-cdef bint requires_grad(TensorBase t) noexcept:
-    """Of the tensor alone, whatever the grad mode; a view may inherit it from its base."""
-    cdef PyObject *owner = <PyObject *>t
-    while not (<TensorBase>owner).flags & REQUIRES_GRAD:
-        if not (<TensorBase>owner).flags & IS_VIEW:
-            return False
-        owner = (<TensorBase>owner).base
-    return True
-
-
-cdef bint requires_grad_list(object tensors) except -1:
-    cdef TensorBase t
-    for t in tensors or ():
-        if requires_grad_1(t):
-            return True
-    return False
-
-
-# ---- edges
-
-cdef int collect_edge(Node node, int edge, TensorBase t) except -1:
-    """Lead edge number `edge` to where the gradient of `t` goes; nowhere when `t` does not require grad."""
-    cdef PyObject *target
-    if t is None or not t.flags & (REQUIRES_GRAD | IS_VIEW):
-        return 0
-    target = t.grad_fn
-    if t.flags & IS_VIEW:
-        target = current_grad_fn(t)
-        if target != NULL:      # perhaps made just now
-            node.come_after(<Node>target)
-    if target == NULL:
-        return collect_leaf(node, edge, t)
-    Py_INCREF_pointer(target)
-    node.edges[edge].node = target
-    node.edges[edge].input_nr = t.output_nr
-    if (<Node>target).flags & NODE_TRACKED:
-        track(node)
-    return 0
-
-
-cdef int collect_leaf(Node node, int edge, TensorBase t) except -1:
-    """See node.pxd, Note [Edges to leaves]."""
-    if not t.flags & REQUIRES_GRAD:
-        return 0
-    if t.meta is not None and (<TensorMeta>t.meta).stands_for is not None:
-        return collect_leaf(node, edge, (<TensorMeta>t.meta).stands_for)
-    if t.meta is not None and (<TensorMeta>t.meta).accumulator != NULL:
-        node.edges[edge].node = grad_accumulator(t)
-    else:
-        Py_INCREF(t)
-        node.edges[edge].node = <PyObject *>t
-        node.edges[edge].input_nr = LEAF_EDGE
-    if t.flags & HAS_HOOKS:
-        track(node)
-    return 0
-
-
-cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1:
-    cdef int edge = first_edge
-    cdef TensorBase t
-    for t in tensors or ():
-        collect_edge(node, edge, t)
-        edge += 1
-    return edge
-
-
-cdef PyObject *grad_accumulator(TensorBase leaf) except NULL:
-    """The leaf's AccumulateGrad, a new reference; made when no graph holds one."""
-    cdef TensorMeta meta = meta_of(leaf)
-    cdef Node accumulator
-    if meta.stands_for is not None:
-        return grad_accumulator(meta.stands_for)
-    if meta.accumulator != NULL:
-        Py_INCREF_pointer(meta.accumulator)
-        return meta.accumulator
-    accumulator = make_accumulator(leaf)
-    meta.accumulator = <PyObject *>accumulator
-    if leaf.flags & HAS_HOOKS:
-        track(accumulator)
-    Py_INCREF(accumulator)
-    return <PyObject *>accumulator
-
-
-cdef void forget_accumulator(PyObject *leaf, PyObject *accumulator) noexcept:
-    """The accumulator dies. The leaf may have been given another one since, see `reset_accumulator`."""
-    cdef PyObject *meta
-    if leaf == NULL or (<TensorBase>leaf).meta is None:
-        return
-    meta = <PyObject *>(<TensorBase>leaf).meta
-    if (<TensorMeta>meta).accumulator == accumulator:
-        (<TensorMeta>meta).accumulator = NULL
-
-
-cdef int reset_accumulator(TensorBase leaf) except -1:
-    """The next graph makes an accumulator of its own, for what the leaf is by then; earlier graphs keep theirs."""
-    if leaf.meta is not None:
-        (<TensorMeta>leaf.meta).accumulator = NULL
-    return 0
-
-
-set_accumulator_functions(grad_accumulator, forget_accumulator)
-
-
-# ---- history
-
-cdef int set_history(TensorBase result, Node node) except -1:
-    """`node` made `result`. A result whose dtype has no gradient stays without history."""
-    if not has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):
-        return 0
-    set_metadata(&node.metadata, result.array)
-    Py_INCREF(node)
-    result.grad_fn = <PyObject *>node
-    result.flags |= REQUIRES_GRAD
-    if result.flags & IS_VIEW:
-        result.view_version = version_of(result)
-    if node.flags & NODE_TRACKED:
-        track(result)
-    return 0
-
-
-cdef inline bint has_gradient(int type_number) noexcept:
-    return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
-
-
-cdef int set_history_list(object results, Node node) except -1:
-    """History of several outputs; None and outputs whose dtype has no gradient stay without."""
-    cdef TensorBase result
-    cdef int i = 0
-    if node.outputs == NULL:
-        node.set_outputs(len(results))
-    for result in results:
-        if result is not None and has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):
-            set_metadata(metadata_of(<PyObject *>node, i), result.array)
-            Py_INCREF(node)
-            result.grad_fn = <PyObject *>node
-            result.output_nr = i
-            result.flags |= REQUIRES_GRAD
-            if result.flags & IS_VIEW:
-                result.view_version = version_of(result)
-            if node.flags & NODE_TRACKED:
-                track(result)
-        i += 1
-    return 0
-
-
-cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
-    """Replace the history of `t`. What its old node borrowed of it is settled first."""
-    cdef PyObject *old = t.grad_fn
-    if t.flags & SAVED_AS_OUTPUT:
-        settle_output(<PyObject *>t)
-    Py_INCREF_pointer(grad_fn)
-    move_retained_grad(t, grad_fn, output_nr)
-    t.grad_fn = grad_fn
-    t.output_nr = output_nr
-    t.flags |= REQUIRES_GRAD
-    if (<Node>grad_fn).flags & NODE_TRACKED:
-        track(t)
-    if old != NULL:
-        release_reference(old)
-    return 0
-
-
-cdef int move_retained_grad(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
-    """A retained gradient is that of the tensor as it is now; hooks stay with the history they were set on."""
-    if t.meta is None or not (<TensorMeta>t.meta).retains_grad:
-        return 0
-    if t.grad_fn != NULL and (<Node>t.grad_fn).meta is not None:
-        meta = node_meta(<Node>t.grad_fn)
-        meta.retained = [entry for entry in meta.retained if entry[1]() is not t]
-    node_meta(<Node>grad_fn).retained.append((output_nr, weakref.ref(t)))
-    return 0
-
-
-# ---- views
-
-cdef TensorBase as_view(TensorBase base, object array):
-    """Tensor around `array`, a view of `base` (and so of what `base` is a view of) when it shares memory with it.
-
-    A reshape that had to copy gives an ordinary tensor.
-    """
-    cdef TensorBase result
-    if not shares_memory(base.array, array):
-        return wrap(array)
-    result = share_version(root_of(base), array)
-    result.flags |= IS_VIEW | (base.flags & VIEW_RESTRICTIONS)
-    if inference_mode_enabled() and not result.flags & INFERENCE:
-        result.flags |= VIEW_INFERENCE
-    if not grad_enabled():
-        result.flags |= VIEW_NO_GRAD
-        if requires_grad(base):
-            result.flags |= REQUIRES_GRAD   # a leaf of its own: what is computed from it does not reach the base
-    result.view_version = version_of(result)
-    return result
-
-
-cdef bint shares_memory(PyObject *array, object view) noexcept:
-    """NumPy lets a view refer to the array it was made from, or to the array that owns the memory of both."""
-    cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>view)
-    if <PyObject *>view == array or owner == array:
-        return True
-    return owner != NULL and owner == cnp.PyArray_BASE(<cnp.ndarray>array)
-
-
-cdef TensorBase root_of(TensorBase t):
-    return <TensorBase>t.base if t.flags & IS_VIEW else t
-
-
-cdef list as_view_list(TensorBase base, object arrays):
-    cdef list results = []
-    cdef TensorBase view
-    for array in arrays:
-        view = as_view(base, array)
-        view.flags |= VIEW_MULTI_OUTPUT
-        results.append(view)
-    return results
-
-
-cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
-    """The view of `other`, laid out like `base`, that shows of it what `view` shows of `base`."""
-    cdef cnp.ndarray shown = <cnp.ndarray>view.array
-    cdef object geometry = geometry_of(<object>base.array, shown)
-    cdef TensorBase result
-    if not is_inside(geometry):
-        raise RuntimeError("a view that reaches beyond its base has no tangent; clone() it")
-    cdef char *start = <char *>cnp.PyArray_DATA(<cnp.ndarray>other.array) + <Py_ssize_t>geometry.offset
-    array = gs_array_at(start, cnp.PyArray_TYPE(shown), shown.ndim, shown.shape, shown.strides)
-    cnp.PyArray_UpdateFlags(array, cnp.NPY_ARRAY_UPDATE_ALL)
-    cnp.set_array_base(array, <object>other.array)
-    result = share_version(root_of(other), array)
-    result.flags |= IS_VIEW
-    result.view_version = version_of(result)
-    return result
-
-
-cdef TensorBase share_version(TensorBase source, object array):
-    cdef TensorBase result = wrap(array)
-    result.flags = source.flags & INFERENCE
-    Py_INCREF(source)
-    result.base = <PyObject *>source
-    if PyObject_GC_IsTracked(source):
-        track(result)       # it may be what closes a cycle through the source
-    return result
-
-
-cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
-    """Borrowed grad_fn. That of a view is renewed when its base has been changed since; see Note [In-place on a view]."""
-    cdef TensorBase base
-    if not t.flags & IS_VIEW:
-        return t.grad_fn
-    if t.view_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
-        return t.grad_fn
-    base = <TensorBase>t.base
-    if t.view_version != version_of(t) and (t.grad_fn != NULL or requires_grad(base)):
-        check_view(t)
-    if not requires_grad(base):
-        return t.grad_fn
-    node = make_view_node(base, t)
-    set_metadata(&(<Node>node).metadata, t.array)
-    set_grad_fn(t, <PyObject *>node, 0)
-    t.view_version = version_of(t)
-    return t.grad_fn
-
-
-cdef int check_view(TensorBase view) except -1:
-    """The memory of a view was written: is it clear what the history of the view is now?"""
-    if view.flags & VIEW_IN_FUNCTION:
-        raise function_view_error(view, "its base or another view of its base has been modified inplace")
-    if view.flags & (VIEW_NO_GRAD | VIEW_INFERENCE):
-        raise ambiguous_view_error(view, "its base or another view of its base has been modified inplace")
-    return 0
-
-
-cdef object function_view_error(TensorBase view, str what):
-    source = "A tensor" if view.grad_fn == NULL else f"Output {view.output_nr} of {(<Node>view.grad_fn).name()}"
-    return RuntimeError(
-        f"{source} is a view and {what}. This view was created inside a custom Function (or because an input was "
-        "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated "
-        "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
-        "cloning the output of the custom Function."
-    )
-
-
-cdef object ambiguous_view_error(TensorBase view, str what):
-    """Of a view made while nothing was recorded: is what is computed from it to be part of its base's graph?"""
-    made, modified, block = (
-        ("inference mode", "in normal mode", "inference_mode")
-        if view.flags & VIEW_INFERENCE
-        else ("no_grad mode", "with grad mode enabled", "no_grad")
-    )
-    source = "A view was"
-    if view.grad_fn != NULL:
-        source = f"Output {view.output_nr} of {(<Node>view.grad_fn).name()} is a view of a view which was"
-    return RuntimeError(
-        f"{source} created in {made} and {what} {modified}. Given that this use case is ambiguous and error-prone, it is "
-        "forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
-        f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-        "tracked)."
-    )
 
 
 # ---- the array
@@ -400,11 +67,7 @@ cdef class Variable(TensorBase):
     @property
     def grad_fn(self):
         """Node that computes the gradient of what made this tensor; None for a leaf."""
-        cdef PyObject *node = current_grad_fn(self)
-        if node == NULL:
-            return None
-        track(self)         # a hook on the node may hold the tensor, and the tensor holds the node
-        return <object>node
+        return shown_grad_fn(self)
 
     @property
     def is_leaf(self):
@@ -427,6 +90,8 @@ cdef class Variable(TensorBase):
             return
         check_grad_assignment(self, value)
         meta_of(self).grad = value
+        if value.requires_grad:
+            track_everything()      # the history of the gradient may lead to this tensor
 
     @grad.deleter
     def grad(self):
@@ -510,13 +175,13 @@ cdef class Variable(TensorBase):
         """
         from gradsmith.runtime.hooks import add_hook, new_table
 
-        cdef PyObject *node = current_grad_fn(self)
+        cdef Node node = shown_grad_fn(self)
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        track(self)
-        if node != NULL:
-            track(<object>node)
-            return add_hook(hook_table(<Node>node, self.output_nr), hook)
+        if node is not None:
+            expect_cycles(node)
+            return add_hook(hook_table(node, self.output_nr), hook)
+        expect_cycles(self)
         meta = meta_of(self)
         if meta.hooks is None:
             meta.hooks = new_table()
@@ -554,7 +219,7 @@ cdef class Variable(TensorBase):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if current_grad_fn(self) != NULL:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        track(self)
+        expect_cycles(self)
         meta = meta_of(self)
         if meta.post_accumulate_hooks is None:
             meta.post_accumulate_hooks = new_table()
@@ -623,17 +288,29 @@ cdef class Variable(TensorBase):
         if self.base == NULL and <PyObject *>self != <PyObject *>other:
             Py_INCREF(other)
             self.base = <PyObject *>other
+            other.flags |= IS_SHARED
+            track(self)
 
 
 def gradient_node(TensorBase t not None):
     """Node that takes the gradient of `t`: its grad_fn, or the accumulator of a leaf."""
+    cdef PyObject *accumulator
+    node = shown_grad_fn(t)
+    if node is None:
+        accumulator = grad_accumulator(t)
+        node = <object>accumulator
+        Py_DECREF_pointer(accumulator)
+    return node
+
+
+cdef Node shown_grad_fn(TensorBase t):
+    """The node behind `t`, for somebody who may attach to it what holds `t`; see collected.pyx, Note [Collected late]."""
     cdef PyObject *node = current_grad_fn(t)
-    if node != NULL:
-        return <object>node
-    node = grad_accumulator(t)
-    accumulator = <object>node
-    Py_DECREF_pointer(node)
-    return accumulator
+    if node == NULL:
+        return None
+    track(t)
+    (<Node>node).flags |= NODE_SHOWN
+    return <Node>node
 
 
 cdef int observe_leaf(TensorBase leaf) except -1:

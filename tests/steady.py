@@ -1,8 +1,8 @@
 """Does repeating something leave anything behind?
 
 Python counts the blocks of memory it has handed out. What leaks one object per repetition leaves at least one block
-each, while caches, pools and free lists stop growing once they are warm. In a debug build the runtime's own counts of
-living tensors and nodes are compared as well, exactly.
+each, while caches, pools and free lists stop growing once they are warm. The runtime's own counts of living
+tensors and nodes are compared as well, exactly.
 """
 
 import gc
@@ -14,7 +14,7 @@ from gradsmith.runtime.tensor import live_tensors
 
 
 def counts() -> tuple[int, int]:
-    """Blocks of memory, and tensors with nodes alive; the latter change only in a build that counts them."""
+    """Blocks of memory, and tensors with nodes alive."""
     gc.collect()  # empties Python's free lists too
     return sys.getallocatedblocks(), live_tensors() + live_nodes()
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime import runs, upcalls
+from gradsmith.runtime.collected import track_everything
 from gradsmith.runtime.creation import ones, zeros_like
 from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.python_data import is_tensor
@@ -54,17 +55,34 @@ def backward(
     roots = _as_list(tensors, "tensors")
     grads = _root_gradients(roots, _as_optional_list(grad_tensors, len(roots)))
     keep_graph = create_graph if retain_graph is None else bool(retain_graph)
-    if create_graph:
-        _warn_create_graph()
-    if inputs is None:
-        runs.run_backward(roots, grads, keep_graph, create_graph)
+    wanted = None if inputs is None else _retaining(inputs)
+    if not create_graph:
+        _run_backward(roots, grads, keep_graph, create_graph, wanted)
         return
+    _warn_create_graph()
+    try:
+        _run_backward(roots, grads, keep_graph, create_graph, wanted)
+    finally:
+        track_everything()  # the history of a gradient leads back to the leaf that has it
+
+
+def _retaining(inputs: Any) -> list[Any]:
+    """The inputs that `backward` was asked for, which will keep their gradients."""
     wanted = _inputs_list(inputs, "backward")
     _check_inputs(wanted)
     for one in wanted:
         if is_tensor(one):
             one.retain_grad()
-    runs.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
+    return wanted
+
+
+def _run_backward(
+    roots: list[Any], grads: list[Any], keep_graph: bool, create_graph: bool, wanted: list[Any] | None
+) -> None:
+    if wanted is None:
+        runs.run_backward(roots, grads, keep_graph, create_graph)
+    else:
+        runs.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
 
 
 def grad(
@@ -346,7 +364,8 @@ def _warn_only_inputs() -> None:
 def _warn_create_graph() -> None:
     warnings.warn(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
-        "which can cause a memory leak. Use autograd.grad instead, or reset the .grad fields to None after use.",
+        "which lives until Python's cyclic collector finds it. Use autograd.grad instead, or reset the .grad fields to "
+        "None after use.",
         UserWarning,
         stacklevel=4,
     )

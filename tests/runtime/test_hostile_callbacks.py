@@ -1,7 +1,6 @@
 """Callbacks that return junk, raise, or change what is running: an exception at most, and the next run is right."""
 
 import gc
-import weakref
 
 import numpy as np
 import pytest
@@ -183,98 +182,6 @@ def test_ten_thousand_exceptions(place):
     else:
         raise AssertionError(f"{blocks} blocks, {living} tensors and nodes more")
     assert_all_is_well()
-
-
-# ---- cycles: what closes them is there before what they lead through is recorded
-
-
-class Holder:
-    """Something of the user's that a cycle leads through."""
-
-
-def hook_of_a_tensor(holder):
-    holder.y = leaf() * 2
-    holder.y.register_hook(lambda gradient: holder and None)
-    holder.z = holder.y.exp()
-
-
-def hook_of_a_leaf(holder):
-    holder.x = leaf()
-    holder.x.register_hook(lambda gradient: holder and None)
-    holder.x.register_post_accumulate_grad_hook(lambda x: holder and None)
-    holder.y = (holder.x * 2).sum()
-    holder.y.backward()
-
-
-def hooks_of_a_node(holder):
-    holder.y = leaf() * 2
-    holder.y.grad_fn.register_hook(lambda inputs, outputs: holder and None)
-    holder.y.grad_fn.register_prehook(lambda outputs: holder and None)
-    holder.y.grad_fn.metadata["holder"] = holder
-    holder.z = holder.y.exp()
-
-
-def hooks_of_saved_tensors(holder):
-    def pack(tensor):
-        return holder, tensor
-
-    with saved_tensors_hooks(pack, lambda kept: kept[1]):
-        holder.y = leaf().exp()
-
-
-def context_of_a_function(holder):
-    class Keeping(Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.holder = holder
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient
-
-    holder.y = Keeping.apply(leaf())
-    holder.y.sum().backward()
-
-
-def tangent_of_a_dual_number(holder):
-    with forward_ad.dual_level():
-        holder.dual = forward_ad.make_dual(leaf() * 1, leaf() * 1)
-        holder.dual.grad_fn.metadata["holder"] = holder
-        holder.y = holder.dual.exp()
-
-
-def graph_of_a_gradient(holder):
-    x = leaf()
-    x.register_hook(lambda gradient: holder and None)
-    holder.x = x
-    (x**3).sum().backward(inputs=[x], create_graph=True)
-
-
-def failing_run(holder):
-    holder.y = leaf() * 2
-
-    def fail(gradient):
-        raise Own(holder)
-
-    holder.y.register_hook(fail)
-    with pytest.raises(Own):
-        holder.y.sum().backward()
-
-
-CYCLES = [hook_of_a_tensor, hook_of_a_leaf, hooks_of_a_node, hooks_of_saved_tensors, context_of_a_function]
-CYCLES += [tangent_of_a_dual_number, graph_of_a_gradient, failing_run]
-
-
-@pytest.mark.filterwarnings("ignore:Using backward")
-@pytest.mark.parametrize("close", CYCLES, ids=lambda close: close.__name__)
-def test_cycles_are_collected(close):
-    holder = Holder()
-    watched = weakref.ref(holder)
-    close(holder)
-    del holder
-    gc.collect()
-    assert watched() is None
 
 
 # ---- callbacks that change the graph they run in

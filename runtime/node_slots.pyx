@@ -1,0 +1,55 @@
+"""What the `apply` of a node reads and fills: values that it keeps, gradients that come in and go out."""
+from cpython.ref cimport Py_INCREF, PyObject
+
+from gradsmith.runtime.input_metadata cimport InputMetadata, zeros_for
+from gradsmith.runtime.node cimport Node, metadata_of
+from gradsmith.runtime.tensor cimport TensorBase, wrap
+
+
+# ---- values
+
+cdef void set_value(Node node, int slot, object value) noexcept:
+    Py_INCREF(value)
+    node.values[slot] = <PyObject *>value
+
+
+cdef object value_of(Node node, int slot):
+    # A node that Python made by calling __new__ has no slots.
+    if slot >= node.n_values or node.values[slot] == NULL:
+        return None
+    return <object>node.values[slot]
+
+
+# ---- gradients in and out of `apply`
+
+cdef TensorBase gradient(PyObject **grads, int index):
+    return None if grads[index] == NULL else <TensorBase>grads[index]
+
+
+cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index):
+    """Incoming gradient; zeros of the right shape where none has arrived (an output that nobody used)."""
+    cdef InputMetadata *metadata
+    if grads[index] != NULL:
+        return <TensorBase>grads[index]
+    metadata = metadata_of(<PyObject *>node, index)
+    if metadata.type_number < 0:
+        return None
+    return wrap(zeros_for(metadata))
+
+
+cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
+    if value is not None:
+        Py_INCREF(value)
+        grad_inputs[edge] = <PyObject *>value
+
+
+cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1:
+    cdef int edge = first
+    for value in values or ():
+        if edge >= end:
+            raise RuntimeError(
+                f"{node.name()}: the formula gives {len(values)} gradients for {end - first} tensors"
+            )
+        give(grad_inputs, edge, value)
+        edge += 1
+    return 0
