@@ -43,6 +43,7 @@ from gradsmith.runtime.discovery cimport (
     is_requested,
     keep_alive,
     waits_for_edges,
+    will_execute,
 )
 from gradsmith.runtime.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.graph_task cimport (
@@ -208,6 +209,9 @@ cdef int enter_all(GraphTask task, list grads) except -1:
     cdef Py_ssize_t i
     for i in range(len(grads)):
         node = entry_of(task, task.roots[i], &input_nr)
+        # As in PyTorch, a root that leads to no input is left out; one alone has the hooks of its tensor called.
+        if task.pruned and len(grads) > 1 and not will_execute(task, node):
+            continue
         grad = grads[i]
         Py_INCREF(grad)
         if (<Node>node).flags & NODE_LEAF and is_observed(node):

@@ -185,6 +185,23 @@ def test_the_node_of_a_requested_input_computes_nothing_that_nobody_wants(op):
     np.testing.assert_array_equal(y.grad.numpy(), 2 * y.detach().numpy())
 
 
+def test_roots_that_lead_to_no_input_are_left_out():
+    """R24: also their tensor hooks, unless there is no other root."""
+    a, b = leaf(1.0), leaf(2.0)
+    y, z = a * 2, b * 3
+    log = []
+    for tensor, name in ((y, "y"), (z, "z"), (a, "a")):
+        tensor.register_hook(noting(log, name))
+    y.retain_grad()
+    ones = gs.ones(1, dtype=gs.float64)
+    (found,) = gs.autograd.grad([y, z, a], b, [ones] * 3, retain_graph=True)
+    assert found.item() == 3.0 and log == ["z"] and y.grad is None
+    gs.autograd.backward([y, z, a], [ones] * 3, inputs=[b], retain_graph=True)
+    assert log == ["z"] * 2 and y.grad is None and a.grad is None
+    assert gs.autograd.grad(y, b, ones, allow_unused=True) == (None,)
+    assert log[2:] == ["y"] and y.grad.item() == 1.0
+
+
 def test_what_runs_is_freed_and_what_is_captured_is_not():
     """R8, R24, R25: `grad` does not run the node of the tensor that it was asked for, `backward` does."""
     a = leaf(1.0)
