@@ -105,6 +105,39 @@ def test_shapes_of_a_list() -> None:
     assert record.before[0].items[0].value == "shapes_of(tensors)"
 
 
+ATTRIBUTES = """\
+k(Tensor self, Tensor? weight, Tensor[] others, str? mode, dtype? dtype, float[]? factors, Scalar x=1) -> Tensor
+  forward: array((self, weight, others, mode, dtype, factors, x)[0])
+  self: >-
+    zeros_like(self) + grad * x * self.numel() * self.stride()[0] * (1 if weight is None else weight.shape[0])
+    * (2 if mode is None else 3) * (1 if factors is None else factors[0]) * (1 if dtype is None else 2)
+  others: cat_backward(grad, others.dtype, len(others))"""
+
+
+def test_what_a_node_keeps_instead_of_tensors() -> None:
+    """Numbers, texts and dtypes of arguments, and what formulas ask of tensors: none of these is kept itself."""
+    record = record_of(ATTRIBUTES)
+    items = [item for saves in record.before for item in saves.items]
+    assert {item.function for item in items} == {"set_value"}
+    assert {item.value for item in items} == {
+        "shape_of(self)", "dtype_of(self)", "device_of(self)", "numel_of(self)", "stride_of(self)", "weight is None",
+        "None if weight is None else shape_of(weight)", "dtypes_of(others)", "len(others)", "mode", "dtype",
+        "factors", "x",
+    }  # fmt: skip
+
+
+def test_every_saved_field_is_an_attribute() -> None:
+    entry = entry_of(ATTRIBUTES.replace("(1 if dtype is None else 2)", "self * others[0]"))
+    assert entry.node is not None
+    names = {p.name for p in entry.node.properties}
+    assert names == {
+        "_saved_self", "_saved_others", "_saved_self_shape", "_saved_self_dtype", "_saved_self_device",
+        "_saved_self_numel", "_saved_self_stride", "_saved_weight_is_none", "_saved_weight_shape",
+        "_saved_others_dtype", "_saved_others_count", "_saved_mode", "_saved_factors", "_saved_x",
+        "_raw_saved_self", "_raw_saved_others",
+    }  # fmt: skip
+
+
 LISTS = """\
 l(Tensor[] a, Tensor weight, Tensor[]? b, Tensor[] c) -> Tensor
   forward: array(f(a, weight, b, c))

@@ -151,6 +151,16 @@ def test_a_formula_without_its_gradients_is_left_out(ops, x):
     assert gradient(left, x, other, allow_unused=True) == [[2] * 3, None]
 
 
+def test_one_of_two_results_has_no_history(ops, x):
+    kept, dropped = ops.partner(x)
+    assert kept.requires_grad and not dropped.requires_grad and dropped.grad_fn is None
+    assert gradient(kept, x) == [[2, 2, 2]]
+    with forward_ad.dual_level():
+        results = ops.partner(forward_ad.make_dual(x.detach(), gs.ones(3)))
+        tangents = [forward_ad.unpack_dual(result).tangent for result in results]
+    assert tangents[0].tolist() == [2, 2, 2] and tangents[1] is None
+
+
 def test_whether_a_result_has_a_history_may_depend_on_the_call(ops, x):
     assert ops.tied(x, False).requires_grad
     assert not ops.tied(x, True).requires_grad
