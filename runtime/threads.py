@@ -50,7 +50,7 @@ class ThreadSwitch:
         raise NotImplementedError
 
     @staticmethod
-    def _put(mode: bool) -> None:
+    def _put(mode: bool, /) -> object:
         raise NotImplementedError
 
     def __init__(self, mode: bool = True) -> None:

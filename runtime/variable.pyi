@@ -1,6 +1,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from typing_extensions import Self
 
 from gradsmith.generated.tensor import Tensor, TensorLike
@@ -11,6 +12,7 @@ class Variable(TensorBase):
     @property
     def grad_fn(self) -> Node | None: ...
     grad: Tensor | None
+    grad_dtype: np.dtype[Any] | None
     data: Tensor
     @property
     def retains_grad(self) -> bool: ...
