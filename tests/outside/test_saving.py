@@ -127,3 +127,16 @@ def test_the_table_says_why(ops):
     assert reasons["exp_like_saving_result"] == "saves result: exp_like_saving_result need not be computed again"
     assert reasons["logistic_saving_self"].startswith("saves self, as the entry says: result would be cheaper, ")
     assert reasons["power_of_saving_self"].startswith("saves self, as the entry says: self and result would be ")
+
+
+def test_what_would_be_cheaper_is_told(cache, tmp_path, capsys):
+    table = tmp_path / "notes.yaml"
+    table.write_text(
+        "waves:\n- name: grown(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(grown(self))\n"
+        "  samples: [{self: real(3)}]\n  doc: Grows.\n",
+        encoding="utf-8",
+    )
+    gs.load(table, verbose=True)
+    assert f"{table}:2:1: grown: note: saves self; result would be cheaper: grown need not be computed again. " in (
+        capsys.readouterr().out
+    )
