@@ -24,6 +24,8 @@ from gradsmith.runtime.saved_hooks cimport raw_saved
 from gradsmith.runtime.saved_variable cimport unpack
 from gradsmith.runtime.tensor cimport TensorBase
 
+from gradsmith.runtime.threads import register_switch
+
 cdef extern from *:
     """
     #if defined(_MSC_VER)
@@ -233,6 +235,19 @@ cdef Frame *frame_of(PyObject *node) noexcept:
     while frame != NULL and frame.node != node:
         frame = <Frame *>frame.outer
     return frame
+
+
+def innermost_frame():
+    """Address of the innermost frame of this thread, for a helper thread that works while this one waits."""
+    return <size_t>gs_innermost_frame
+
+
+def put_innermost_frame(size_t address):
+    """Let this thread see the frames of another one."""
+    leave_frame(<void *>address)
+
+
+register_switch(innermost_frame, put_innermost_frame)
 
 
 # ---- backward

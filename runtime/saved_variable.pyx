@@ -41,6 +41,7 @@ from gradsmith.runtime.tensor cimport (
 )
 
 from gradsmith.runtime import changes, write_guard
+from gradsmith.runtime.threads import register_switch
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -446,6 +447,14 @@ cdef object changed_error(Node node, TensorBase t, unsigned int expected, str pr
 
 def guard_saves(bint on):
     """Lock the arrays of what this thread saves from now on, or stop doing so. Gives whether it did before."""
-    before = gs_save_mode & GUARDS != 0
+    before = saves_are_guarded()
     set_save_mode(gs_save_mode | GUARDS if on else gs_save_mode & ~GUARDS)
     return before
+
+
+def saves_are_guarded():
+    """True while `guard_saves` is on in this thread."""
+    return gs_save_mode & GUARDS != 0
+
+
+register_switch(saves_are_guarded, guard_saves)

@@ -15,6 +15,8 @@ from libc.stdint cimport uint64_t
 from gradsmith.runtime.grad_mode cimport inference_mode_enabled
 from gradsmith.runtime.tensor cimport IS_TANGENT, IS_VIEW, TensorBase, TensorMeta, meta_of
 
+from gradsmith.runtime.threads import register_switch
+
 cdef extern from *:
     """
     #if defined(_MSC_VER)
@@ -40,6 +42,19 @@ cdef uint64_t swap_ceiling(uint64_t ceiling) noexcept:
     cdef uint64_t previous = gs_ceiling
     gs_ceiling = ceiling
     return previous
+
+
+def ceiling():
+    """What `get_ceiling` gives."""
+    return gs_ceiling
+
+
+def put_ceiling(number):
+    """Set the ceiling of this thread."""
+    swap_ceiling(number)
+
+
+register_switch(ceiling, put_ceiling)
 
 
 # ---- levels and their tangents

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from gradsmith.runtime import forward_ad as _runtime
 from gradsmith.runtime.decorators import decorate
 from gradsmith.runtime.tensor import TensorBase
-from gradsmith.runtime.threads import ThreadSwitch
+from gradsmith.runtime.threads import ThreadSwitch, register_switch
 
 __all__ = [
     "UnpackedDualTensor",
@@ -42,6 +42,17 @@ class _Levels(threading.local):
 
 
 _levels = _Levels()
+
+
+def _open_levels() -> list[Any]:
+    return _levels.open
+
+
+def _put_open_levels(levels: list[Any]) -> None:
+    _levels.open = levels
+
+
+register_switch(_open_levels, _put_open_levels)  # the very list: a helper may open and close levels for its caller
 
 
 class UnpackedDualTensor(NamedTuple):

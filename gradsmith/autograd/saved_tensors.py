@@ -13,6 +13,7 @@ from gradsmith.runtime.inplace import watch_changes
 from gradsmith.runtime.saved_variable import guard_saves
 from gradsmith.runtime.tensor import from_array
 from gradsmith.runtime.tensor_api import copied_array
+from gradsmith.runtime.threads import register_switch
 from gradsmith.runtime.write_guard import release_all
 
 
@@ -101,7 +102,22 @@ class Kept:
         self.tensor = from_array(copied_array(self.tensor))  # no op: nobody is to observe one
 
 
-_mutation = threading.local()
+class _Mutation(threading.local):
+    allowed = False
+
+
+_mutation = _Mutation()
+
+
+def _is_mutation_allowed() -> bool:
+    return _mutation.allowed
+
+
+def _put_mutation_allowed(allowed: bool) -> None:
+    _mutation.allowed = allowed
+
+
+register_switch(_is_mutation_allowed, _put_mutation_allowed)
 
 
 @contextmanager
@@ -122,7 +138,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[None]:
     >>> x.grad
     tensor([2., 4.])
     """
-    if getattr(_mutation, "allowed", False):
+    if _mutation.allowed:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     _mutation.allowed = True
     try:
