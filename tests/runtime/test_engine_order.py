@@ -122,6 +122,18 @@ def test_a_root_inside_the_graph_of_another():
     assert seen == [13.0] and a.grad.item() == 26.0
 
 
+def test_a_leaf_that_gets_its_first_hook_while_the_backward_runs():
+    """What has arrived stays as it was, the hook gets the rest; see docs/notes.md, "Leaves take gradients"."""
+    x = leaf(1.0)
+    early, late = x * 2, x * 3
+    early.register_hook(lambda grad: x.register_hook(lambda rest: rest * 10) and None)
+    (early + late).sum().backward()
+    assert x.grad.item() == 3.0 + 10 * 2.0
+    x.grad = None
+    (x * 2 + x * 3).sum().backward()
+    assert x.grad.item() == 10 * 5.0
+
+
 def test_a_root_given_twice_counts_twice():
     a = leaf(1.0)
     y = (a * 2).sum()
