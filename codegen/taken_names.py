@@ -31,8 +31,9 @@ _CYTHON_WORDS = words(
     int long nogil packed short signed size_t sizeof ssize_t str struct union unsigned void volatile
     """
 )
-# Of ops, and of what belongs to one of them.
-_PREFIXES = ("bind_", "call_", "inplace_", "op_", "own_", "scipy_of_", "tangents_")
+# Of the C entries of all ops, and of what belongs to the op itself.
+_ENTRIES = ("op_", "own_")
+_BELONGINGS = ("bind_", "call_", "inplace_", "scipy_of_", "tangents_")
 _CONSTANTS = re.compile(r"[A-Z0-9_]+_(?:FORWARD|BACKWARD)")
 # Locals of what is generated for some entries alone.
 _OF_POINTWISE = frozenset({"operands", "recording", "ceiling"})
@@ -50,7 +51,7 @@ def is_taken(name: str, *, pointwise: bool, joint: bool) -> bool:
         return pointwise
     if name in _OF_JOINT_FORMULAS:
         return joint
-    if name in _CYTHON_WORDS or name in _names_around() or name.startswith(_PREFIXES):
+    if name in _CYTHON_WORDS or name in _names_around() or name.startswith(_ENTRIES):
         return True
     return bool(_CONSTANTS.fullmatch(name)) or (name.isupper() and name.lower() in UFUNCS)
 
@@ -61,7 +62,7 @@ def derived_names(signature: Signature) -> dict[str, str]:
     attributes = ATTRIBUTES.keys() | LIST_ATTRIBUTES.keys()
     endings = {"_t", "_edge", "_array", *(f"_{attribute}" for attribute in attributes)}
     found = {f"{name}{ending}": name for name in (*tensors, *signature.output_names) for ending in endings}
-    return {**found, "self_": "self"}
+    return {**found, "self_": "self", **{f"{word}{signature.base}": signature.base for word in _BELONGINGS}}
 
 
 def is_taken_by_module(name: str) -> bool:

@@ -18,10 +18,17 @@ if TYPE_CHECKING:
 def call(row: OpRow, values: Values, module: ModuleType = gs) -> Any:
     """Call the op by its first form; an op that changes its input is called on a clone."""
     if row.base.endswith("_"):
-        return call_method(row, {**values, "self": values["self"].clone()})
+        return call_in_place(row, {**values, "self": values["self"].clone()}, module)
     if row.forms[0] == "function":
         return call_function(row, values, module=module)
     return call_method(row, values) if row.forms[0] == "method" else call_property(row, values)
+
+
+def call_in_place(row: OpRow, values: Values, module: ModuleType = gs) -> Any:
+    """Call an op that changes its input, or the in-place form of another."""
+    if row.base.endswith("_") and "method" not in row.forms:
+        return call_function(row, values, module=module)
+    return call_method(row, values, name=row.base if row.base.endswith("_") else f"{row.base}_")
 
 
 def call_function(row: OpRow, values: Values, name: str | None = None, module: ModuleType = gs, **more: Any) -> Any:

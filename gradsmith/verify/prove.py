@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
 CHECKS = (value, reverse, forward, second, constants, forms, elementwise, resized, layouts, points, saved)
+NO_FORM = "only formulas can call the op; with `variants: [internal]` it would be proven"
 ENOUGH = 10  # failures of one check: more say the same
 
 
@@ -28,6 +29,9 @@ def prove(row: OpRow, module: ModuleType = gs) -> Proof:
     """Try everything that the entry claims, and everything that it does not claim but has to hold."""
     start = time.perf_counter()
     proof, subject = Proof(key_of(row), row.line), Subject(row, module)
+    if not row.forms:
+        proof.not_run["value"] = NO_FORM
+        return proof
     proof.not_run.update({f"gradient of {name!r}": formula for name, formula in not_implemented(row).items()})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.filterwarnings("ignore", message="Casting complex values to real")

@@ -8,6 +8,7 @@ import pytest
 import gradsmith as gs
 from gradsmith.autograd import forward_ad, grad
 from gradsmith.autograd.graph import get_gradient_edge
+from gradsmith.verify import prove
 
 HERE = Path(__file__).resolve().parent
 
@@ -240,6 +241,20 @@ def test_what_is_non_differentiable_is_a_constant(ops, x, y):
     assert gradient(result, x) == [[4, 5, 6]]
     assert grad(ops.partly(x, y).sum(), [y], allow_unused=True) == (None,)
     assert not ops.partly(x.detach(), y).requires_grad
+
+
+# ---- proofs
+
+
+@pytest.mark.parametrize("name", ["refill_", "sums", "shifted", "apart"])
+def test_ops_are_proven(ops, name):
+    proof = prove(next(row for row in ops.op_table.OPS if row.base == name), ops)
+    assert proof.holds and {"reverse", "forward"} <= set(proof.tried), proof.failures
+
+
+def test_what_nobody_can_call_is_not_proven(ops):
+    proof = prove(next(row for row in ops.op_table.OPS if row.base == "repeated"), ops)
+    assert proof.holds and not proof.tried and "only formulas can call the op" in proof.not_run["value"]
 
 
 # ---- names

@@ -247,3 +247,25 @@ def test_the_node_is_named_where_a_saved_tensor_was_changed():
     y.add_(1)
     with pytest.raises(RuntimeError, match="which is output 0 of ExpBackward0"):
         y.sum().backward()
+
+
+# ---- how many
+
+
+def test_more_edges_or_results_than_a_node_can_count():
+    x = leaf([1.0])
+    joined = gs.cat([x] * 65535)
+    joined.sum().backward()
+    assert x.grad.tolist() == [65535]
+    with pytest.raises(
+        RuntimeError, match="CatBackward0: at most 65535 tensors of one op can have gradients, got 65536"
+    ):
+        gs.cat([x] * 65536)
+    parts = leaf(np.ones(65535)).unbind()
+    assert parts[-1].grad_fn.name() == "UnbindBackward0"
+    with pytest.raises(
+        RuntimeError, match="UnbindBackward0: at most 65535 results of one op can have gradients, got 65536"
+    ):
+        leaf(np.ones(65536)).unbind()
+    with gs.no_grad():
+        assert gs.cat([x] * 65536).shape == (65536,)

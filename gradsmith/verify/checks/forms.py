@@ -10,7 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from .. import numeric
-from ..calls import call_function, call_method, outputs_of
+from ..calls import call_function, call_in_place, call_method, outputs_of
 from ..samples import array_of, as_tensors, at, leaves_among, places_of
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def fits_in_place(setting: Setting) -> bool:
 
 
 def write(setting: Setting, tensors: Values) -> Any:
-    row = setting.subject.row
-    return call_method(row, tensors, name=row.base if row.base.endswith("_") else row.base + "_")
+    return call_in_place(setting.subject.row, tensors, setting.subject.module)
 
 
 def check_written_value(setting: Setting, proof: Proof) -> None:
