@@ -138,6 +138,15 @@ class Call(Expr):
     arguments: tuple[Expr, ...]
 
 
+def is_call_of(expr: Expr, c_entry: str, names: tuple[str, ...]) -> bool:
+    """Does a step, however it is written, apply the op behind a C entry to the values of these names."""
+    match expr:
+        case Call(c_entry=called, arguments=arguments) | Operator(resolved=called, resolved_arguments=arguments):
+            given = tuple(argument.name if isinstance(argument, Name) else "" for argument in arguments)
+            return called == c_entry and given == names
+    return False
+
+
 @dataclass(frozen=True)
 class Conditional(Expr):
     """``body if test else orelse``.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from .formula import Call, Conditional, Expr, Literal, Name, Operator
+from .formula import Call, Conditional, Expr, Literal, Name, Operator, is_call_of
 from .model import Forward, Gradient_
 
 # Prices per element of the result. One array kept alive, and read back from memory, is the unit; beside it a step of
@@ -89,16 +89,7 @@ class Prices:
 
     def is_again(self, step: Expr) -> bool:
         """Does the step compute the op again, of its own arguments."""
-        match step:
-            case Call(c_entry=self.c_entry, arguments=arguments):
-                return self.are_own(arguments)
-            case Operator(resolved=self.c_entry, resolved_arguments=arguments):
-                return self.are_own(arguments)
-        return False
-
-    def are_own(self, arguments: tuple[Expr, ...]) -> bool:
-        names = tuple(argument.name if isinstance(argument, Name) else "" for argument in arguments)
-        return names == self.arguments
+        return is_call_of(step, self.c_entry, self.arguments)
 
     @cached_property
     def of_forward(self) -> float:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from .callees import Callees
 from .errors import Problem
-from .formula import Call, Expr, Name, Operator
+from .formula import Expr, is_call_of
 from .model import Forward
 from .resolve import Resolver
 from .schema import Argument, Signature
@@ -78,23 +78,19 @@ class Rewriter:
     def may_be_value(self, node: ast.expr) -> bool:
         """Does the part read every tensor that the op takes, and nothing but arguments."""
         names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        arguments = {a.name for a in self.signature.arguments}
         read = names & self.scope.variables.keys()
-        return read <= arguments and {a.name for a in self.signature.arguments if _is_operand(a)} <= read
+        operands = {argument.name for argument in self.signature.arguments if _is_operand(argument)}
+        return operands <= read <= set(self.arguments)
 
     def is_value(self, expr: Expr | None) -> bool:
-        match expr:
-            case None:
-                return False
-            case Call(c_entry=self.c_entry, arguments=arguments):
-                return self.are_own(arguments)
-            case Operator(resolved=self.c_entry, resolved_arguments=arguments):
-                return self.are_own(arguments)
-        return self.forward_tree is not None and self.expect_symbolic(expr) == self.forward_tree
+        if expr is None:
+            return False
+        is_forward = self.forward_tree is not None and self.expect_symbolic(expr) == self.forward_tree
+        return is_forward or is_call_of(expr, self.c_entry, self.arguments)
 
-    def are_own(self, arguments: tuple[Expr, ...]) -> bool:
-        names = [argument.name if isinstance(argument, Name) else "" for argument in arguments]
-        return names == [argument.name for argument in self.signature.arguments]
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(argument.name for argument in self.signature.arguments)
 
     @cached_property
     def forward_tree(self) -> Symbolic | None:
