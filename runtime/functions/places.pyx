@@ -246,18 +246,22 @@ cdef int add_rows(object target, int first, int count, object index, object src)
     cdef int type_number = cnp.PyArray_TYPE(target)
     cdef npy_intp rows
     cdef const int64_t *chosen
+    cdef void *sums = data(target)
+    cdef void *added
     src = take(contiguous(<PyObject *>src))
+    added = data(src)
     rows, chosen = cnp.PyArray_SIZE(index), <const int64_t *>cnp.PyArray_DATA(index)
-    if type_number == cnp.NPY_FLOAT32:
-        add_each_row(<float *>data(target), <float *>data(src), chosen, outer, length, rows, inner)
-    elif type_number == cnp.NPY_FLOAT64:
-        add_each_row(<double *>data(target), <double *>data(src), chosen, outer, length, rows, inner)
-    elif type_number == cnp.NPY_COMPLEX64:
-        add_each_row(<float complex *>data(target), <float complex *>data(src), chosen, outer, length, rows, inner)
-    elif type_number == cnp.NPY_COMPLEX128:
-        add_each_row(<double complex *>data(target), <double complex *>data(src), chosen, outer, length, rows, inner)
-    else:
-        add_each_row(<int64_t *>data(target), <int64_t *>data(src), chosen, outer, length, rows, inner)
+    with nogil:
+        if type_number == cnp.NPY_FLOAT32:
+            add_each_row(<float *>sums, <float *>added, chosen, outer, length, rows, inner)
+        elif type_number == cnp.NPY_FLOAT64:
+            add_each_row(<double *>sums, <double *>added, chosen, outer, length, rows, inner)
+        elif type_number == cnp.NPY_COMPLEX64:
+            add_each_row(<float complex *>sums, <float complex *>added, chosen, outer, length, rows, inner)
+        elif type_number == cnp.NPY_COMPLEX128:
+            add_each_row(<double complex *>sums, <double complex *>added, chosen, outer, length, rows, inner)
+        else:
+            add_each_row(<int64_t *>sums, <int64_t *>added, chosen, outer, length, rows, inner)
     return 0
 
 

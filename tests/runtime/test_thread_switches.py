@@ -1,0 +1,99 @@
+"""What a thread switches on or off is its own, but for what PyTorch has once for all threads."""
+
+import threading
+
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import detect_anomaly, enforce_grad_layout_policy, forward_ad, graph
+from gradsmith.autograd.profiler import profile
+from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
+from gradsmith.runtime.forward_ad import is_forward_enabled
+from gradsmith.runtime.saved_variable import saves_are_guarded
+
+
+def elsewhere(function):
+    """What `function` gives in a new thread."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def has_level():
+    try:
+        forward_ad.make_dual(gs.ones(1), gs.ones(1))
+    except RuntimeError:
+        return False
+    return True
+
+
+def packs():
+    """Are saved tensors given to hooks?"""
+    try:
+        gs.ones(1, requires_grad=True).exp().grad_fn._raw_saved_result.register_hooks(lambda t: t, lambda t: t)
+    except RuntimeError:
+        return True
+    return False
+
+
+OWN = {
+    "no_grad": (gs.no_grad, gs.is_grad_enabled),
+    "inference mode": (gs.inference_mode, gs.is_inference_mode_enabled),
+    "level": (forward_ad.dual_level, has_level),
+    "tangents": (lambda: forward_ad.set_fwd_grad_enabled(False), is_forward_enabled),
+    "saved tensors": (lambda: graph.saved_tensors_hooks(lambda t: t, lambda t: t), packs),
+    "write guard": (graph.write_guard, saves_are_guarded),
+    "layout": (lambda: enforce_grad_layout_policy(False), is_grad_layout_enforced),
+    "threads": (lambda: gs.autograd.set_multithreading_enabled(False), gs.autograd.is_multithreading_enabled),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_switches_of_one_thread(name):
+    switch, look = OWN[name]
+    at_first = look()
+    with switch():
+        assert look() != at_first
+        assert elsewhere(look) == at_first
+    assert look() == at_first
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_another_thread_switches(name):
+    switch, look = OWN[name]
+    at_first, inside, seen = look(), threading.Event(), threading.Event()
+
+    def hold():
+        with switch():
+            inside.set()
+            assert seen.wait(timeout=30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert inside.wait(timeout=30)
+    assert look() == at_first
+    seen.set()
+    thread.join()
+    assert look() == at_first
+
+
+def test_a_profile_is_of_its_thread():
+    with profile() as profiled:
+        gs.ones(2).exp()
+        elsewhere(lambda: gs.ones(2).sin())
+    names = {event.key for event in profiled.key_averages()}
+    assert "exp" in names and "sin" not in names
+
+
+def test_anomaly_mode_and_default_dtype_are_of_all_threads():
+    """As in PyTorch."""
+    with pytest.warns(UserWarning, match="Anomaly"), detect_anomaly():
+        assert elsewhere(gs.autograd.is_anomaly_enabled)
+    before = gs.get_default_dtype()
+    gs.set_default_dtype(gs.float64)
+    try:
+        assert elsewhere(lambda: gs.tensor(1.0).dtype) == gs.float64
+    finally:
+        gs.set_default_dtype(before)
