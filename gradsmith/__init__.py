@@ -21,7 +21,6 @@ from gradsmith.autograd.grad_mode import (
 )
 from gradsmith.generated import *  # noqa: F403
 from gradsmith.generated import __all__ as _ops
-from gradsmith.outside.loading import load
 from gradsmith.runtime.array import empty_cache, get_cache_limit, get_num_threads, set_cache_limit, set_num_threads
 from gradsmith.runtime.creation import (
     arange,
@@ -90,6 +89,7 @@ from gradsmith.version import __version__
 
 if TYPE_CHECKING:
     from gradsmith import profiler as profiler
+    from gradsmith.outside.loading import load as load
 
 # PyTorch's second names of dtypes. Three of them hide a Python builtin in this module, so they come last.
 half = float16
@@ -118,7 +118,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A module that is imported when it is first used."""
+    """What takes some time to import and is seldom needed: imported when it is first used."""
     if name == "profiler":
         return importlib.import_module("gradsmith.profiler")
+    if name == "load":
+        return importlib.import_module("gradsmith.outside.loading").load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,11 @@ import gradsmith
 HEAVY = {
     "dataclasses",
     "numpy.random",
+    "gradsmith.generated.op_table",
+    "gradsmith.outside",
+    "gradsmith.profiler",
+    "pathlib",
+    "tempfile",
     "concurrent.futures",
     "asyncio",
     "ctypes",

@@ -6,10 +6,12 @@ import enum
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradsmith.generated.op_table import OPS, OpRow
 from gradsmith.runtime.selective import Giving, Keeping
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
 
 __all__ = ["CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts"]
 
@@ -132,6 +134,8 @@ def _name_of(op: Any) -> str:
 @cache
 def _rows() -> dict[str, list[OpRow]]:
     """The entries of the table under each name and alias."""
+    from gradsmith.generated.op_table import OPS  # as long to import as half of gradsmith, and seldom needed
+
     found: dict[str, list[OpRow]] = {}
     for row in OPS:
         for name in (row.base, *row.aliases):
