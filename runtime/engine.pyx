@@ -68,7 +68,7 @@ from gradsmith.runtime.hook_calls cimport (
     run_pre_hooks,
     run_tensor_hooks,
 )
-from gradsmith.runtime.input_metadata cimport DeviceNumber, InputMetadata, device_of_array, fits
+from gradsmith.runtime.input_metadata cimport DeviceNumber, InputMetadata, device_of_array, fits, free_metadata
 from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.observe cimport (
     Observer,
@@ -446,7 +446,7 @@ cdef PyObject *made_to_fit_leaf(Node node, int edge, TensorBase leaf, PyObject *
     try:
         return made_to_fit(node, edge, &expected, grad)
     finally:
-        PyMem_Free(expected.long_shape)
+        free_metadata(&expected)
 
 
 cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL:

@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from gradsmith.runtime.input_buffer cimport add_into
 from gradsmith.runtime.input_metadata cimport CPU, DEVICE_COUNT
-from gradsmith.runtime.node cimport NODE_LEAF, Node, metadata_of
+from gradsmith.runtime.node cimport NODE_LEAF, NODE_MANY, Node, metadata_of
 from gradsmith.runtime.ready_queue cimport ReadyQueue, number_of, push
 
 
@@ -107,10 +107,10 @@ cdef inline int add_to_buffer(GraphTask task, PyObject *node, uint32_t input_nr,
     cdef PyObject **slot
     if not owns_scratch(task, node):
         return add_to_foreign(foreign_scratch(task, node), input_nr, grad)
-    if (<Node>node).outputs == NULL:
-        slot = &(<Node>node).buffer
+    if not (<Node>node).flags & NODE_MANY:
+        slot = &(<Node>node).incoming.buffer
     else:
-        slot = &(<Node>node).outputs[input_nr].buffer
+        slot = &(<Node>node).incoming.outputs[input_nr].buffer
     if slot[0] == NULL:
         slot[0] = grad
         return 0
@@ -124,13 +124,13 @@ cdef inline int take_buffers(GraphTask task, PyObject *node, PyObject **grads) e
     if not owns_scratch(task, node):
         return take_foreign(foreign_scratch(task, node), n.n_outputs, grads)
     n.state &= ~<uint32_t>QUEUED
-    if n.outputs == NULL:
-        grads[0] = n.buffer
-        n.buffer = NULL
+    if not n.flags & NODE_MANY:
+        grads[0] = n.incoming.buffer
+        n.incoming.buffer = NULL
         return 0
     for i in range(n.n_outputs):
-        grads[i] = n.outputs[i].buffer
-        n.outputs[i].buffer = NULL
+        grads[i] = n.incoming.outputs[i].buffer
+        n.incoming.outputs[i].buffer = NULL
     return 0
 
 

@@ -7,6 +7,7 @@ from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport (
     LEAF_EDGE,
+    NODE_MANY,
     NODE_TRACKED,
     Node,
     metadata_of,
@@ -168,7 +169,7 @@ cdef int set_history_list(object results, Node node) except -1:
     """History of several outputs; None and outputs whose dtype has no gradient stay without."""
     cdef TensorBase result
     cdef int i = 0
-    if node.outputs == NULL:
+    if not node.flags & NODE_MANY:
         node.set_outputs(len(results))
     for result in results:
         if result is not None and has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):

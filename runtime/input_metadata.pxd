@@ -15,20 +15,24 @@ cdef enum DeviceNumber:         # place in runtime/device.py, TYPES
     META = 1
     DEVICE_COUNT = 2
 
+cdef union Shape:
+    npy_intp few[INLINE_DIMS]
+    npy_intp *many              # owned: more dimensions than that
+
 # Shape, dtype and device that a gradient coming in at some place must have.
 cdef struct InputMetadata:
     int16_t type_number         # NumPy type number, -1 while unset, ANY_DTYPE where each will do
     int16_t ndim
     uint32_t device             # a DeviceNumber
-    npy_intp inline_shape[INLINE_DIMS]
-    npy_intp *long_shape        # owned, used when ndim > INLINE_DIMS
+    Shape shape
 
 
-cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1
+cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1   # of which nothing is set yet
+cdef void free_metadata(InputMetadata *metadata) noexcept                   # nothing is set afterwards
 cdef inline npy_intp *metadata_shape(InputMetadata *metadata) noexcept:
     if metadata.ndim <= INLINE_DIMS:
-        return metadata.inline_shape
-    return metadata.long_shape
+        return metadata.shape.few
+    return metadata.shape.many
 cdef tuple metadata_shape_tuple(InputMetadata *metadata)
 cdef object metadata_dtype(InputMetadata *metadata)         # None for ANY_DTYPE
 cdef object zeros_for(InputMetadata *metadata)

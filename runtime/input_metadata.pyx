@@ -1,5 +1,5 @@
 """What an incoming gradient must look like: shape, dtype and device of the value it is the gradient of."""
-from cpython.mem cimport PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport PyObject
 from libc.string cimport memcpy
 cimport numpy as cnp
@@ -22,14 +22,20 @@ cdef int set_metadata(InputMetadata *metadata, PyObject *array) except -1:
     metadata.type_number = cnp.PyArray_TYPE(<cnp.ndarray>array)
     # Stand-ins for data that is elsewhere are read-only, and few other arrays are.
     metadata.device = CPU if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>array) else device_of_array(array)
-    metadata.ndim = ndim
     if ndim > INLINE_DIMS:
-        metadata.long_shape = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
-        if metadata.long_shape == NULL:
+        metadata.shape.many = <npy_intp *>PyMem_Malloc(ndim * sizeof(npy_intp))
+        if metadata.shape.many == NULL:
             raise MemoryError()
+    metadata.ndim = ndim
     if ndim:
         memcpy(metadata_shape(metadata), cnp.PyArray_DIMS(<cnp.ndarray>array), ndim * sizeof(npy_intp))
     return 0
+
+
+cdef void free_metadata(InputMetadata *metadata) noexcept:
+    if metadata.ndim > INLINE_DIMS:
+        PyMem_Free(metadata.shape.many)
+    metadata.ndim = 0
 
 
 cdef DeviceNumber device_of_array(PyObject *array) noexcept:

@@ -53,12 +53,17 @@ cdef struct OutputSlot:
     InputMetadata metadata
     PyObject *buffer
 
+# Gradients that wait for the node to run.
+cdef union Incoming:
+    PyObject *buffer            # the sum for its only output, owned
+    OutputSlot *outputs         # NODE_MANY: one slot per output, owned
+
 
 cdef enum NodeFlag:
     NODE_SHOWN = 1              # somebody has got it from its tensor, which is tracked
     NODE_TRACKED = 2            # seen by the cyclic collector, and so is what is recorded on it; see collected.pyx
     NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
-    NODE_MANY = 8               # several outputs: `outputs` is an array of OutputSlot
+    NODE_MANY = 8               # several outputs: `incoming` leads to a slot for each
     NODE_RETAINED = 16          # set for a run that leaves what is saved for another one
     NODE_GUARDED = 32           # a write guard holds arrays for its saved slots; see write_guard.pyx
     NODE_CUSTOM = 64            # runs code of the user's: takes undefined gradients too, and may return anything
@@ -100,13 +105,12 @@ cdef class Node:
     cdef uint64_t task
     cdef uint32_t state         # engine's marks
     cdef uint32_t wanted        # bit i: edge i's gradient is asked for (past 31 each is); see `wants`
-    cdef PyObject *buffer       # summed incoming gradient of the only output; owned
+    cdef Incoming incoming
 
     cdef Edge inline_edges[2]
     cdef SavedVariable inline_saved[2]
     cdef PyObject *inline_values[1]
     cdef InputMetadata metadata
-    cdef OutputSlot *outputs
     cdef uint32_t place         # among all nodes, see untracked.h: the last field
 
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1
@@ -141,8 +145,8 @@ cdef void set_origin_recorder(origin_recorder recorder) noexcept
 cdef void release_reference(PyObject *node) noexcept       # drop an owned reference, never recursing into long chains
 cdef void drop_saved(SavedVariable *slot) noexcept
 cdef inline InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:
-    if (<Node>node).outputs != NULL:
-        return &(<Node>node).outputs[output_nr].metadata
+    if (<Node>node).flags & NODE_MANY:
+        return &(<Node>node).incoming.outputs[output_nr].metadata
     return &(<Node>node).metadata
 cdef uint64_t newest_sequence_nr() noexcept
 cdef Py_ssize_t visit_nodes(visitor visit) noexcept         # all that live, except those of custom Functions; their number

@@ -15,7 +15,7 @@ from cpython.ref cimport PyObject
 from gradsmith.runtime.array cimport release_array
 from gradsmith.runtime.collected cimport expect_cycles
 from gradsmith.runtime.debug cimport GS_CHECK, GS_HAS_CHECKS
-from gradsmith.runtime.input_metadata cimport describe_metadata
+from gradsmith.runtime.input_metadata cimport INLINE_DIMS, describe_metadata, free_metadata
 from gradsmith.runtime.node_meta cimport hooks_of_tensor, node_meta
 from gradsmith.runtime.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
 from gradsmith.runtime.tensor cimport TensorBase, uncount_save, version_owner
@@ -147,12 +147,12 @@ cdef class Node:
         self.n_outputs = n_outputs
         if n_outputs == 1:
             return 0
-        self.outputs = <OutputSlot *>PyMem_Calloc(max(n_outputs, 1), sizeof(OutputSlot))
-        if self.outputs == NULL:
+        self.incoming.outputs = <OutputSlot *>PyMem_Calloc(max(n_outputs, 1), sizeof(OutputSlot))
+        if self.incoming.outputs == NULL:
             raise MemoryError()
         self.flags |= NODE_MANY
         for i in range(n_outputs):
-            self.outputs[i].metadata.type_number = -1
+            self.incoming.outputs[i].metadata.type_number = -1
         return 0
 
     cdef int reserve_saved(self, int n_saved) except -1:
@@ -301,7 +301,7 @@ cdef void dealloc_node(PyObject *self) noexcept:
     """In place of the destructor that Cython would write; see untracked.h."""
     cdef int i
     cdef PyObject *meta = <PyObject *>(<Node>self).meta
-    GS_CHECK((<Node>self).buffer == NULL, "a node dies with a gradient waiting")
+    GS_CHECK((<Node>self).flags & NODE_MANY or (<Node>self).incoming.buffer == NULL, "a node dies with a gradient waiting")
     PyObject_GC_UnTrack(self)
     if (<Node>self).flags & NODE_LEAF:
         forget_accumulator((<Node>self).saved[0].value, self)
@@ -327,15 +327,17 @@ cdef void free_slots(PyObject *node) noexcept:
 
 cdef void clear_outputs(PyObject *node) noexcept:
     cdef int i
-    if (<Node>node).metadata.long_shape != NULL:
-        PyMem_Free((<Node>node).metadata.long_shape)
-    Py_XDECREF_pointer((<Node>node).buffer)
-    if (<Node>node).outputs == NULL:
+    cdef OutputSlot *outputs
+    if not (<Node>node).flags & NODE_MANY:
+        if (<Node>node).metadata.ndim > INLINE_DIMS:
+            free_metadata(&(<Node>node).metadata)
+        Py_XDECREF_pointer((<Node>node).incoming.buffer)
         return
+    outputs = (<Node>node).incoming.outputs
     for i in range((<Node>node).n_outputs):
-        PyMem_Free((<Node>node).outputs[i].metadata.long_shape)
-        Py_XDECREF_pointer((<Node>node).outputs[i].buffer)
-    PyMem_Free((<Node>node).outputs)
+        free_metadata(&outputs[i].metadata)
+        Py_XDECREF_pointer(outputs[i].buffer)
+    PyMem_Free(outputs)
 
 
 cdef void clear_saved(PyObject *node, int kind) noexcept:

@@ -1,5 +1,4 @@
 """The autograd side of a tensor, as Python sees it: history, gradient, hooks."""
-from cpython.mem cimport PyMem_Free
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
@@ -7,7 +6,7 @@ cimport numpy as cnp
 from gradsmith.runtime.accumulate_grad cimport leaf_metadata
 from gradsmith.runtime.collected cimport expect_cycles, track
 from gradsmith.runtime.history cimport grad_accumulator, requires_grad
-from gradsmith.runtime.input_metadata cimport InputMetadata
+from gradsmith.runtime.input_metadata cimport InputMetadata, free_metadata
 from gradsmith.runtime.node cimport NODE_SHOWN, Node, metadata_of, release_reference
 from gradsmith.runtime.node_meta cimport hook_table, node_meta
 from gradsmith.runtime.saved_variable cimport settle_output
@@ -371,8 +370,7 @@ cdef int renew_accumulator(TensorBase leaf) except -1:
     cdef InputMetadata *metadata
     if leaf.meta is not None and (<TensorMeta>leaf.meta).accumulator != NULL:
         metadata = metadata_of((<TensorMeta>leaf.meta).accumulator, 0)
-        PyMem_Free(metadata.long_shape)
-        metadata.long_shape = NULL
+        free_metadata(metadata)
         leaf_metadata(metadata, leaf)
     return 0
 
