@@ -3,6 +3,10 @@
 Two shapes of the same idea. *Places*: every element of the index names one element along an axis. *Rows*: every
 element of the index names a whole slice, and memory is (outer, length, inner). Indices come from `int64_index`,
 checked, and count from 0.
+
+Note [Indices are read once more]
+Large loops let other threads run, and one of these may write to the index after it was checked. So the loops look at
+each number again, where they read it: they stop at one that leads out of the array.
 """
 
 from cpython.ref cimport PyObject
@@ -34,6 +38,7 @@ ctypedef fused number:
 
 cdef enum:
     LANES = 16
+    LARGE = 4096            # elements from which on a loop lets other threads run
 
 cdef struct Walk:
     int ndim
@@ -41,6 +46,7 @@ cdef struct Walk:
     npy_intp named[MAX_DIMS]        # byte strides of the array the index points into; 0 along the axis
     npy_intp beside[MAX_DIMS]       # byte strides of the array that runs along with the index
     npy_intp step                   # byte stride of the first array along the axis
+    npy_intp length                 # and how many elements it has there
 
 
 cdef object int64_index(object index):
@@ -86,7 +92,7 @@ cdef object gather_places(object a, int axis, object index):
     result = fresh(cnp.PyArray_TYPE(a), index.shape)
     if cnp.PyArray_SIZE(index):
         set_walk(&walk, a, axis, index, result)
-        move_by_width(&walk, a, index, result, False)
+        move_places(&walk, a, index, result, False)
     return result
 
 
@@ -97,10 +103,8 @@ cdef int scatter_places(object target, int axis, object index, object src, bint 
         return 0
     set_walk(&walk, target, axis, index, src)
     if add:
-        add_by_type(&walk, target, index, src)
-    else:
-        move_by_width(&walk, target, index, src, True)
-    return 0
+        return add_places(&walk, target, index, src)
+    return move_places(&walk, target, index, src, True)
 
 
 cdef void set_walk(Walk *walk, object named, int axis, object index, object beside) noexcept:
@@ -109,6 +113,7 @@ cdef void set_walk(Walk *walk, object named, int axis, object index, object besi
     cdef bint runs = cnp.PyArray_NDIM(beside) > 0
     walk.ndim = cnp.PyArray_NDIM(index)
     walk.step = cnp.PyArray_STRIDE(named, axis) if has_dims else 0
+    walk.length = cnp.PyArray_DIM(named, axis) if has_dims else 1
     for i in range(walk.ndim):
         walk.sizes[i] = cnp.PyArray_DIM(index, i)
         walk.named[i] = cnp.PyArray_STRIDE(named, i) if has_dims and i != axis else 0
@@ -133,85 +138,125 @@ cdef bint advance(const Walk *walk, npy_intp *at, char **named, char **beside) n
     return False
 
 
-cdef void move_by_width(const Walk *walk, object named, object index, object beside, bint to_named) noexcept:
+cdef int move_places(const Walk *walk, object named, object index, object beside, bint to_named) except -1:
     cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
     cdef char *one = cnp.PyArray_BYTES(named)
     cdef char *other = cnp.PyArray_BYTES(beside)
     cdef int width = cnp.PyArray_ITEMSIZE(named)
+    cdef bint is_done
+    if cnp.PyArray_SIZE(index) < LARGE:
+        is_done = move_by_width(walk, width, one, chosen, other, to_named)
+    else:
+        with nogil:
+            is_done = move_by_width(walk, width, one, chosen, other, to_named)
+    return expect_done(is_done)
+
+
+cdef int expect_done(bint is_done) except -1:
+    if not is_done:
+        raise IndexError("an index was changed by another thread while it was in use, to one that is out of range")
+    return 0
+
+
+cdef bint move_by_width(
+    const Walk *walk, int width, char *one, const int64_t *chosen, char *other, bint to_named
+) noexcept nogil:
     if width == 4:
-        move(walk, <uint32_t *>one, chosen, <uint32_t *>other, to_named)
-    elif width == 8:
-        move(walk, <uint64_t *>one, chosen, <uint64_t *>other, to_named)
-    elif width == 1:
-        move(walk, <uint8_t *>one, chosen, <uint8_t *>other, to_named)
-    elif width == 2:
-        move(walk, <uint16_t *>one, chosen, <uint16_t *>other, to_named)
-    else:
-        move(walk, <double complex *>one, chosen, <double complex *>other, to_named)
+        return move(walk, <uint32_t *>one, chosen, <uint32_t *>other, to_named)
+    if width == 8:
+        return move(walk, <uint64_t *>one, chosen, <uint64_t *>other, to_named)
+    if width == 1:
+        return move(walk, <uint8_t *>one, chosen, <uint8_t *>other, to_named)
+    if width == 2:
+        return move(walk, <uint16_t *>one, chosen, <uint16_t *>other, to_named)
+    return move(walk, <double complex *>one, chosen, <double complex *>other, to_named)
 
 
-cdef void move(const Walk *walk, bits *one, const int64_t *chosen, bits *other, bint to_named) noexcept nogil:
+cdef bint move(const Walk *walk, bits *one, const int64_t *chosen, bits *other, bint to_named) noexcept nogil:
+    """False when an index was out of range; see Note [Indices are read once more]."""
     cdef npy_intp at[MAX_DIMS]
     cdef char *named = <char *>one
     cdef char *beside = <char *>other
+    cdef bits *named_place
+    cdef bits *beside_place
     cdef int last = walk.ndim - 1
     cdef npy_intp j
-    for j in range(walk.ndim):
-        at[j] = 0
-    while True:
-        if to_named:
-            for j in range(walk.sizes[last]):
-                (<bits *>(named + chosen[j] * walk.step + j * walk.named[last]))[0] = (
-                    (<bits *>(beside + j * walk.beside[last]))[0])
-        else:
-            for j in range(walk.sizes[last]):
-                (<bits *>(beside + j * walk.beside[last]))[0] = (
-                    (<bits *>(named + chosen[j] * walk.step + j * walk.named[last]))[0])
-        chosen += walk.sizes[last]
-        if not advance(walk, at, &named, &beside):
-            return
-
-
-cdef void add_by_type(const Walk *walk, object named, object index, object beside) noexcept:
-    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
-    cdef char *one = cnp.PyArray_BYTES(named)
-    cdef char *other = cnp.PyArray_BYTES(beside)
-    cdef int type_number = cnp.PyArray_TYPE(named)
-    if type_number == cnp.NPY_FLOAT32:
-        add(walk, <float *>one, chosen, <float *>other)
-    elif type_number == cnp.NPY_FLOAT64:
-        add(walk, <double *>one, chosen, <double *>other)
-    elif type_number == cnp.NPY_COMPLEX64:
-        add(walk, <float complex *>one, chosen, <float complex *>other)
-    elif type_number == cnp.NPY_COMPLEX128:
-        add(walk, <double complex *>one, chosen, <double complex *>other)
-    else:
-        add(walk, <int64_t *>one, chosen, <int64_t *>other)
-
-
-cdef void add(const Walk *walk, number *one, const int64_t *chosen, number *other) noexcept nogil:
-    cdef npy_intp at[MAX_DIMS]
-    cdef char *named = <char *>one
-    cdef char *beside = <char *>other
-    cdef int last = walk.ndim - 1
-    cdef npy_intp j
-    cdef number *place
+    cdef int64_t place
     for j in range(walk.ndim):
         at[j] = 0
     while True:
         for j in range(walk.sizes[last]):
-            place = <number *>(named + chosen[j] * walk.step + j * walk.named[last])
-            place[0] = place[0] + (<number *>(beside + j * walk.beside[last]))[0]
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>walk.length:
+                return False
+            named_place = <bits *>(named + place * walk.step + j * walk.named[last])
+            beside_place = <bits *>(beside + j * walk.beside[last])
+            if to_named:
+                named_place[0] = beside_place[0]
+            else:
+                beside_place[0] = named_place[0]
         chosen += walk.sizes[last]
         if not advance(walk, at, &named, &beside):
-            return
+            return True
+
+
+cdef int add_places(const Walk *walk, object named, object index, object beside) except -1:
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *one = cnp.PyArray_BYTES(named)
+    cdef char *other = cnp.PyArray_BYTES(beside)
+    cdef int type_number = cnp.PyArray_TYPE(named)
+    cdef bint is_done
+    if cnp.PyArray_SIZE(index) < LARGE:
+        is_done = add_by_type(walk, type_number, one, chosen, other)
+    else:
+        with nogil:
+            is_done = add_by_type(walk, type_number, one, chosen, other)
+    return expect_done(is_done)
+
+
+cdef bint add_by_type(
+    const Walk *walk, int type_number, char *one, const int64_t *chosen, char *other
+) noexcept nogil:
+    if type_number == cnp.NPY_FLOAT32:
+        return add(walk, <float *>one, chosen, <float *>other)
+    if type_number == cnp.NPY_FLOAT64:
+        return add(walk, <double *>one, chosen, <double *>other)
+    if type_number == cnp.NPY_COMPLEX64:
+        return add(walk, <float complex *>one, chosen, <float complex *>other)
+    if type_number == cnp.NPY_COMPLEX128:
+        return add(walk, <double complex *>one, chosen, <double complex *>other)
+    return add(walk, <int64_t *>one, chosen, <int64_t *>other)
+
+
+cdef bint add(const Walk *walk, number *one, const int64_t *chosen, number *other) noexcept nogil:
+    """False when an index was out of range."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef int last = walk.ndim - 1
+    cdef npy_intp j
+    cdef int64_t place
+    cdef number *sum
+    for j in range(walk.ndim):
+        at[j] = 0
+    while True:
+        for j in range(walk.sizes[last]):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>walk.length:
+                return False
+            sum = <number *>(named + place * walk.step + j * walk.named[last])
+            sum[0] = sum[0] + (<number *>(beside + j * walk.beside[last]))[0]
+        chosen += walk.sizes[last]
+        if not advance(walk, at, &named, &beside):
+            return True
 
 
 # ---- rows
 
 cdef object take_rows(object a, int first, int count, object index):
     """a[..., index, ...], where a flat index stands for `count` axes."""
-    cdef npy_intp outer, inner, o, i, rows, length
+    cdef npy_intp outer, inner, rows, length
+    cdef bint is_done
     cdef const char *source
     cdef const int64_t *chosen
     cdef char *target
@@ -223,19 +268,56 @@ cdef object take_rows(object a, int first, int count, object index):
     outer = product(a, 0, first)
     inner = product(a, first + count, cnp.PyArray_NDIM(a)) * cnp.PyArray_ITEMSIZE(a)
     with nogil:
-        for o in range(outer):
-            if inner == 4:
-                for i in range(rows):
-                    (<uint32_t *>target)[i] = (<const uint32_t *>source)[chosen[i]]
-            elif inner == 8:
-                for i in range(rows):
-                    (<uint64_t *>target)[i] = (<const uint64_t *>source)[chosen[i]]
-            else:
-                for i in range(rows):
-                    memcpy(target + i * inner, source + chosen[i] * inner, inner)
-            source += length * inner
-            target += rows * inner
+        is_done = take_each_row(target, source, chosen, outer, length, rows, inner)
+    expect_done(is_done)
     return result
+
+
+cdef bint take_each_row(
+    char *target, const char *source, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    """Rows of `inner` bytes. False when an index was out of range; see Note [Indices are read once more]."""
+    cdef npy_intp o
+    cdef bint is_done
+    for o in range(outer):
+        if inner == 4:
+            is_done = take_each(<uint32_t *>target, <const uint32_t *>source, chosen, length, rows)
+        elif inner == 8:
+            is_done = take_each(<uint64_t *>target, <const uint64_t *>source, chosen, length, rows)
+        else:
+            is_done = copy_each_row(target, source, chosen, length, rows, inner)
+        if not is_done:
+            return False
+        source += length * inner
+        target += rows * inner
+    return True
+
+
+cdef inline bint take_each(
+    bits *target, const bits *source, const int64_t *chosen, npy_intp length, npy_intp rows
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        target[i] = source[place]
+    return True
+
+
+cdef inline bint copy_each_row(
+    char *target, const char *source, const int64_t *chosen, npy_intp length, npy_intp rows, npy_intp inner
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        memcpy(target + i * inner, source + place * inner, inner)
+    return True
 
 
 cdef int add_rows(object target, int first, int count, object index, object src) except -1:
@@ -245,6 +327,7 @@ cdef int add_rows(object target, int first, int count, object index, object src)
     cdef npy_intp inner = product(target, first + count, cnp.PyArray_NDIM(target))
     cdef int type_number = cnp.PyArray_TYPE(target)
     cdef npy_intp rows
+    cdef bint is_done
     cdef const int64_t *chosen
     cdef void *sums = data(target)
     cdef void *added
@@ -252,17 +335,23 @@ cdef int add_rows(object target, int first, int count, object index, object src)
     added = data(src)
     rows, chosen = cnp.PyArray_SIZE(index), <const int64_t *>cnp.PyArray_DATA(index)
     with nogil:
-        if type_number == cnp.NPY_FLOAT32:
-            add_each_row(<float *>sums, <float *>added, chosen, outer, length, rows, inner)
-        elif type_number == cnp.NPY_FLOAT64:
-            add_each_row(<double *>sums, <double *>added, chosen, outer, length, rows, inner)
-        elif type_number == cnp.NPY_COMPLEX64:
-            add_each_row(<float complex *>sums, <float complex *>added, chosen, outer, length, rows, inner)
-        elif type_number == cnp.NPY_COMPLEX128:
-            add_each_row(<double complex *>sums, <double complex *>added, chosen, outer, length, rows, inner)
-        else:
-            add_each_row(<int64_t *>sums, <int64_t *>added, chosen, outer, length, rows, inner)
-    return 0
+        is_done = add_rows_by_type(type_number, sums, added, chosen, outer, length, rows, inner)
+    return expect_done(is_done)
+
+
+cdef bint add_rows_by_type(
+    int type_number, void *sums, void *added, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    if type_number == cnp.NPY_FLOAT32:
+        return add_each_row(<float *>sums, <float *>added, chosen, outer, length, rows, inner)
+    if type_number == cnp.NPY_FLOAT64:
+        return add_each_row(<double *>sums, <double *>added, chosen, outer, length, rows, inner)
+    if type_number == cnp.NPY_COMPLEX64:
+        return add_each_row(<float complex *>sums, <float complex *>added, chosen, outer, length, rows, inner)
+    if type_number == cnp.NPY_COMPLEX128:
+        return add_each_row(<double complex *>sums, <double complex *>added, chosen, outer, length, rows, inner)
+    return add_each_row(<int64_t *>sums, <int64_t *>added, chosen, outer, length, rows, inner)
 
 
 cdef void *data(object array) noexcept:
@@ -277,16 +366,21 @@ cdef npy_intp product(object a, int start, int stop) noexcept:
     return result
 
 
-cdef void add_each_row(
+cdef bint add_each_row(
     number *target, const number *src, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
     npy_intp inner
 ) noexcept nogil:
     cdef npy_intp o, i
+    cdef int64_t place
     for o in range(outer):
         for i in range(rows):
-            add_row(target + chosen[i] * inner, src, inner)
+            place = chosen[i]
+            if <uint64_t>place >= <uint64_t>length:
+                return False
+            add_row(target + place * inner, src, inner)
             src += inner
         target += length * inner
+    return True
 
 
 cdef inline void add_row(number *row, const number *src, npy_intp length) noexcept nogil:
@@ -311,17 +405,28 @@ cdef int add_along(object a, int axis) except -1:
     cdef npy_intp length = cnp.PyArray_DIM(a, axis)
     cdef npy_intp inner = product(a, axis + 1, cnp.PyArray_NDIM(a))
     cdef int type_number = cnp.PyArray_TYPE(a)
-    if type_number == cnp.NPY_FLOAT32:
-        run_sums(<float *>data(a), outer, length, inner)
-    elif type_number == cnp.NPY_FLOAT64:
-        run_sums(<double *>data(a), outer, length, inner)
-    elif type_number == cnp.NPY_COMPLEX64:
-        run_sums(<float complex *>data(a), outer, length, inner)
-    elif type_number == cnp.NPY_COMPLEX128:
-        run_sums(<double complex *>data(a), outer, length, inner)
-    else:
-        run_sums(<int64_t *>data(a), outer, length, inner)
+    cdef void *sums = data(a)
+    if cnp.PyArray_SIZE(a) < LARGE:
+        run_sums_by_type(type_number, sums, outer, length, inner)
+        return 0
+    with nogil:
+        run_sums_by_type(type_number, sums, outer, length, inner)
     return 0
+
+
+cdef void run_sums_by_type(
+    int type_number, void *sums, npy_intp outer, npy_intp length, npy_intp inner
+) noexcept nogil:
+    if type_number == cnp.NPY_FLOAT32:
+        run_sums(<float *>sums, outer, length, inner)
+    elif type_number == cnp.NPY_FLOAT64:
+        run_sums(<double *>sums, outer, length, inner)
+    elif type_number == cnp.NPY_COMPLEX64:
+        run_sums(<float complex *>sums, outer, length, inner)
+    elif type_number == cnp.NPY_COMPLEX128:
+        run_sums(<double complex *>sums, outer, length, inner)
+    else:
+        run_sums(<int64_t *>sums, outer, length, inner)
 
 
 cdef void run_sums(number *a, npy_intp outer, npy_intp length, npy_intp inner) noexcept nogil:

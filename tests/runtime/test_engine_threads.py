@@ -130,6 +130,9 @@ LARGE = {
     "softmax": lambda x: x.softmax(1),
     "gather": lambda x: x.gather(0, gs.zeros(500, 500, dtype=gs.int64)),
     "index": lambda x: x[gs.arange(499, -1, -1)],
+    "scatter": lambda x: x.scatter_add(0, gs.zeros(500, 500, dtype=gs.int64), x),
+    "index_select": lambda x: x.index_select(0, gs.arange(500)),
+    "cumsum": lambda x: x.cumsum(0),
     "copy": lambda x: (x * 2).T.contiguous(),
 }
 
