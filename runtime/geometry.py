@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.functions.places import add_at_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -145,7 +146,7 @@ def _scatter_sum(values: NDArray[Any], geometry: Geometry, base: NDArray[Any], v
     numbers = np.arange(base.size, dtype=np.int64).reshape(base.shape)
     place = slice_values_as(numbers, geometry)
     flat = np.zeros(base.size, geometry.dtype)
-    np.add.at(flat, place.ravel(), values.ravel())
+    add_at_places(flat, place.ravel(), values.ravel())
     base[...] = flat.reshape(base.shape)
 
 

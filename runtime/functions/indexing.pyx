@@ -14,12 +14,14 @@ from gradsmith.runtime.array cimport clone, is_meta, where
 from gradsmith.runtime.functions.normalize cimport wrap_dim
 from gradsmith.runtime.functions.ownership cimport fresh_zeros, take
 from gradsmith.runtime.functions.places cimport (
+    add_at_places,
     add_rows,
     gather_places,
     int64_index,
     is_addable,
     is_within,
     scatter_places,
+    sum_dtype,
     take_rows,
     wrapped_index,
 )
@@ -162,12 +164,21 @@ cdef int add_at(object target, object index, object values) except -1:
         return 0
     rows = rows_of(target, index) if is_addable(target) and target.flags.c_contiguous else None
     if rows is None:
-        np.add.at(target, index, values)
-        return 0
+        return add_one_by_one(target, index, values)
     first, count, places = rows
     expected = (*target.shape[:first], *places.shape, *target.shape[first + count:])
     values = np.broadcast_to(values, expected)
     return add_rows(target, first, count, places, values.astype(target.dtype, copy=False))
+
+
+cdef int add_one_by_one(object target, object index, object values) except -1:
+    """Any index: which places it names is read off an array of the numbers of the elements."""
+    places = np.asarray(np.arange(target.size).reshape(target.shape)[index])
+    sums = np.ascontiguousarray(target).reshape(-1)
+    add_at_places(sums, places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+    if not target.flags.c_contiguous:
+        target[...] = sums.reshape(target.shape)
+    return 0
 
 
 cdef object rows_of(object target, tuple index):
@@ -301,16 +312,14 @@ cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     cdef int axis = wrap_dim(dim, a.ndim)
     index = checked_index("scatter_add", a, axis, index)
     check_src("scatter_add", index, src)
-    result = take(clone(<PyObject *>a))
     src = writable("scatter_add", src, a.dtype)
-    if is_addable(result):
+    if is_addable(a):
+        result = take(clone(<PyObject *>a))
         scatter_places(result, axis, index, src, True)
         return result
-    # The sum in a wider type; of integers it is the same modulo the narrower one.
-    wide = np.float64 if a.dtype.kind == "f" else np.int64
-    result = a.astype(wide)
-    scatter_places(result, axis, index, src.astype(wide), True)
-    return result.astype(a.dtype)
+    wide = a.astype(sum_dtype(a))
+    scatter_places(wide, axis, index, src.astype(wide.dtype), True)
+    return wide.astype(a.dtype)
 
 
 # ---- one index per slice
@@ -352,12 +361,13 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
     values = writable("index_add", source * alpha if alpha != 1 else source, a.dtype)
     if a.ndim == 0:
         return np.asarray(a + values.sum(dtype=a.dtype))
-    result = take(clone(<PyObject *>a))
-    if is_addable(result):
+    if is_addable(a):
+        result = take(clone(<PyObject *>a))
         add_rows(result, axis, 1, vector, values)
-    else:
-        np.add.at(result, (*[slice(None)] * axis, vector), values)
-    return result
+        return result
+    wide = a.astype(sum_dtype(a), order="C")
+    add_rows(wide, axis, 1, vector, values.astype(wide.dtype))
+    return wide.astype(a.dtype)
 
 
 # ---- masks

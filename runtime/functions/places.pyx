@@ -18,6 +18,8 @@ from numpy cimport npy_intp
 from gradsmith.runtime.array cimport cast, contiguous
 from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
 
+import numpy as np
+
 cnp.import_array()
 
 # Elements that are only moved: their width is all that matters.
@@ -76,6 +78,16 @@ cdef object wrapped_index(object index, npy_intp size):
     for i in range(cnp.PyArray_SIZE(index)):
         places[i] = chosen[i] + size if chosen[i] < 0 else chosen[i]
     return result
+
+
+cdef object sum_dtype(object a):
+    """In which dtype elements of `a` are added: its own where there is a loop for it.
+
+    Else a wider one, in which the sum of integers is the same modulo the narrower one.
+    """
+    if is_addable(a):
+        return a.dtype
+    return np.dtype(np.float64 if a.dtype.kind == "f" else np.int64)
 
 
 cdef bint is_addable(object a) noexcept:
@@ -337,6 +349,14 @@ cdef int add_rows(object target, int first, int count, object index, object src)
     with nogil:
         is_done = add_rows_by_type(type_number, sums, added, chosen, outer, length, rows, inner)
     return expect_done(is_done)
+
+
+cpdef add_at_places(object sums, object places, object values):
+    """sums[places] += values, a repeated place as often as it comes: vectors, of memory in order and of any dtype."""
+    wide = sums.astype(sum_dtype(sums), copy=False)
+    add_rows(wide, 0, 1, int64_index(places), values.astype(wide.dtype, copy=False))
+    if wide is not sums:
+        sums[...] = wide
 
 
 cdef bint add_rows_by_type(

@@ -131,3 +131,27 @@ def test_index_add():
     expected = array.copy()
     np.add.at(expected, (slice(None), np.array([3, 3])), 2 * source)
     assert_near(indexing.index_add_of(array, -1, np.array([3, 3]), source, 2), expected)
+
+
+PLACES = {
+    "rows": (np.array([0, 1, 1, 3]),),
+    "columns": (slice(None), np.array([2, 0, 2])),
+    "both": (np.array([-1, -1, 0]), np.array([0, 0, 2])),
+    "steps between": (slice(1, None, 2), np.array([1, 1])),
+    "apart": (np.array([0, 0, 2]), slice(None), np.array([1, 1, 1])),
+    "in a table": (..., np.array([[0, 1], [1, 0]])),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", "i1", "i2", "i4", "i8", "u1", "?"])
+@pytest.mark.parametrize("index", PLACES.values(), ids=PLACES)
+def test_repeated_places_add_up_in_every_dtype(index, dtype):
+    """Also in memory that is not in order."""
+    random = np.random.default_rng(0)
+    array = random.integers(0, 3, size=(4, 3, 5)).astype(dtype)
+    for a in (array, array.transpose(2, 1, 0)[::-1]):
+        values = random.integers(0, 3, size=a[index].shape).astype(dtype)
+        expected = a.copy()
+        np.add.at(expected, index, values)
+        found = indexing.index_put_of(a, index, values, True)
+        np.testing.assert_array_equal(found, expected, strict=True)

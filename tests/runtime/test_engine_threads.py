@@ -132,6 +132,7 @@ LARGE = {
     "index": lambda x: x[gs.arange(499, -1, -1)],
     "scatter": lambda x: x.scatter_add(0, gs.zeros(500, 500, dtype=gs.int64), x),
     "index_select": lambda x: x.index_select(0, gs.arange(500)),
+    "index with steps": lambda x: x[::2, gs.zeros(500, dtype=gs.int64)],
     "cumsum": lambda x: x.cumsum(0),
     "copy": lambda x: (x * 2).T.contiguous(),
 }
