@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, has_no_data
-from gradsmith.runtime.functions.places import add_at_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -143,11 +142,13 @@ def _overlaps_itself(geometry: Geometry) -> bool:
 
 def _scatter_sum(values: NDArray[Any], geometry: Geometry, base: NDArray[Any], view: NDArray[Any]) -> None:
     """Add `values` at the view's places one by one, by the number of the element of the base."""
+    from gradsmith.runtime.functions.indexing import index_backward_of  # which imports this module
+
     numbers = np.arange(base.size, dtype=np.int64).reshape(base.shape)
     place = slice_values_as(numbers, geometry)
-    flat = np.zeros(base.size, geometry.dtype)
-    add_at_places(flat, place.ravel(), values.ravel())
-    base[...] = flat.reshape(base.shape)
+    values = values.astype(geometry.dtype, copy=False)
+    sums = index_backward_of(values.ravel(), (base.size,), (place.ravel(),))
+    base[...] = sums.reshape(base.shape)
 
 
 def slice_values_as(numbers: NDArray[Any], geometry: Geometry) -> NDArray[Any]:

@@ -351,12 +351,13 @@ cdef int add_rows(object target, int first, int count, object index, object src)
     return expect_done(is_done)
 
 
-cpdef add_at_places(object sums, object places, object values):
+cdef int add_at_places(object sums, object places, object values) except -1:
     """sums[places] += values, a repeated place as often as it comes: vectors, of memory in order and of any dtype."""
     wide = sums.astype(sum_dtype(sums), copy=False)
     add_rows(wide, 0, 1, int64_index(places), values.astype(wide.dtype, copy=False))
     if wide is not sums:
         sums[...] = wide
+    return 0
 
 
 cdef bint add_rows_by_type(
