@@ -103,6 +103,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_unique_faces(declarations, errors)
     _verify_inplace_entries(declarations, errors)
     _verify_copies(declarations, errors)
+    _verify_modules(declarations, functions, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
@@ -180,6 +181,16 @@ def _verify_copies(declarations: list[Declaration], errors: Collector) -> None:
             if owner is not None and "copy" in declaration.forms:
                 problem = f"its copying form '{name}_copy' is already a name of {owner}"
                 errors.add(declaration.position, declaration.base, problem, "Take 'copy' away from its variants.")
+
+
+def _verify_modules(declarations: list[Declaration], functions: Mapping[str, str], errors: Collector) -> None:
+    """An argument would hide a module whose functions the forward calls, an op would replace it."""
+    for declaration in declarations:
+        signature = declaration.signature
+        named = [*(a.name for a in signature.arguments), *(r.name for r in signature.returns), declaration.base]
+        for module in sorted(set(functions.values()).intersection(named)):
+            problem = f"'{module}' is taken: a module of array functions has that name"
+            errors.add(declaration.position, declaration.base, problem, "Choose another name.")
 
 
 def _node_numbers(declarations: list[Declaration]) -> dict[int, int]:

@@ -132,7 +132,7 @@ from gradsmith.runtime.formulas cimport (
     masked_select_backward,
     scatter_backward_src,
 )
-from gradsmith.runtime.functions cimport indexing
+from gradsmith.runtime.functions cimport indexing, view_places
 
 import numpy as np
 
@@ -1269,7 +1269,7 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("geometry_slice", (self, geometry))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.geometry_slice_of(array_of(self), geometry))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_slice_of(array_of(self), geometry))
     cdef GeometrySliceBackward0 node
     if requires_grad_1(self):
         node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
@@ -1353,7 +1353,7 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("geometry_scatter", (self, geometry))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.geometry_scatter_of(array_of(self), geometry))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_scatter_of(array_of(self), geometry))
     cdef GeometryScatterBackward0 node
     if requires_grad_1(self):
         node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.functions.indexing import index_backward_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -142,8 +143,6 @@ def _overlaps_itself(geometry: Geometry) -> bool:
 
 def _scatter_sum(values: NDArray[Any], geometry: Geometry, base: NDArray[Any], view: NDArray[Any]) -> None:
     """Add `values` at the view's places one by one, by the number of the element of the base."""
-    from gradsmith.runtime.functions.indexing import index_backward_of  # which imports this module
-
     numbers = np.arange(base.size, dtype=np.int64).reshape(base.shape)
     place = slice_values_as(numbers, geometry)
     values = values.astype(geometry.dtype, copy=False)

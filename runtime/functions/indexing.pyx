@@ -30,7 +30,6 @@ import numpy as np
 
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.dtypes import can_cast
-from gradsmith.runtime.geometry import scatter_values, slice_values
 
 cnp.import_array()
 
@@ -401,13 +400,3 @@ cpdef object masked_select_of(object a, object mask):
     check_mask("masked_select", a, mask)
     a, mask = np.broadcast_arrays(a, mask)
     return a[mask]
-
-
-# ---- views as places in their base
-
-cpdef object geometry_slice_of(object a, object geometry):
-    return slice_values(a, geometry)
-
-
-cpdef object geometry_scatter_of(object a, object geometry):
-    return scatter_values(a, geometry)

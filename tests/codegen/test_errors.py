@@ -49,6 +49,20 @@ def test_the_file_is_named_as_given(tmp_path: Path) -> None:
         load_table(path)
 
 
+def test_modules_of_array_functions_keep_their_names() -> None:
+    text = """
+        arithmetic:
+        - name: bend(Tensor self, Tensor curves) -> Tensor
+          forward: array(bend_of(self, curves))
+          nondifferentiable: a case
+          samples: [{self: real(3), curves: real(3)}]
+          doc: A case.
+    """
+    with pytest.raises(SpecErrors, match="bend: 'curves' is taken: a module of array functions has that name"):
+        load_table(text, functions={"bend_of": "curves"})
+    assert load_table(text, functions={"bend_of": "bends"})
+
+
 def test_the_cases_that_the_notes_name_exist() -> None:
     notes = (Path(__file__).parents[2] / "docs" / "notes.md").read_text()
     table = notes.partition("## What PyTorch's generator checks")[2].partition("Beyond that")[0]
