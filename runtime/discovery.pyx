@@ -194,7 +194,7 @@ cdef int count_waiting(GraphTask task, Node sender, int first_edge) except -1:
     task.ready = []
     if sender is not None:
         count_edges(task, walk, sender, first_edge)
-    for device in range(DEVICE_COUNT):
+    for device in range(<int>DEVICE_COUNT):
         for i in range(task.queues[device].count):
             enter_counted(task, walk, task.queues[device].nodes[i])
     while walk.count:

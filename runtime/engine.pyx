@@ -31,17 +31,14 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from gradsmith.runtime.accumulate_grad cimport accumulate_grad, fits_leaf, leaf_metadata, leaf_of
+from gradsmith.runtime.accumulate_grad cimport leaf_of
 from gradsmith.runtime.anomaly_mode cimport check_results, explain_error
 from gradsmith.runtime.debug cimport GS_CHECK
 from gradsmith.runtime.discovery cimport (
-    accumulator_of,
     count_waiting,
     entry_of,
-    is_last_edge,
     is_observed,
     is_requested,
-    keep_alive,
     waits_for_edges,
     will_execute,
 )
@@ -58,7 +55,6 @@ from gradsmith.runtime.graph_task cimport (
     swap_current_task,
     take_buffers,
 )
-from gradsmith.runtime.history cimport grad_accumulator
 from gradsmith.runtime.hook_calls cimport (
     as_tuple,
     has_post_hooks,
@@ -68,7 +64,13 @@ from gradsmith.runtime.hook_calls cimport (
     run_pre_hooks,
     run_tensor_hooks,
 )
-from gradsmith.runtime.input_metadata cimport DeviceNumber, InputMetadata, device_of_array, fits, free_metadata
+from gradsmith.runtime.input_metadata cimport DeviceNumber, device_of_array, fits
+from gradsmith.runtime.leaf_gradients cimport (
+    made_to_fit_leaf,
+    send_to_accumulator,
+    send_to_leaf,
+    send_undefined_to_leaf,
+)
 from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.observe cimport (
     Observer,
@@ -80,13 +82,12 @@ from gradsmith.runtime.observe cimport (
     watching,
 )
 from gradsmith.runtime.ready_queue cimport ReadyQueue, pop
-from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, is_tensor
+from gradsmith.runtime.tensor cimport TensorBase, is_tensor
 from gradsmith.runtime.validation cimport made_to_fit, on_device
 
 from gradsmith.runtime.threads import is_multithreading_enabled, run_on_helper
 
 cdef extern from "Python.h":
-    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
 
 cdef enum:
@@ -214,12 +215,9 @@ cdef int enter_all(GraphTask task, list grads) except -1:
             continue
         grad = grads[i]
         Py_INCREF(grad)
+        route(task, node, input_nr, <PyObject *>grad)
         if (<Node>node).flags & NODE_LEAF and is_observed(node):
-            add_to_buffer(task, node, 0, <PyObject *>grad)
-            enqueue(task, node)
             leaves.append(<object>node)
-        else:
-            route(task, node, input_nr, <PyObject *>grad)
     if leaves:
         enter_leaves(task, leaves)
     return 0
@@ -430,74 +428,12 @@ cdef inline int route(GraphTask task, PyObject *target, uint32_t input_nr, PyObj
     return enqueue(task, target)
 
 
-cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyObject *grad) except -1:
-    """See node.pxd, Note [Edges to leaves]."""
-    if not fits_leaf(leaf, grad):
-        grad = made_to_fit_leaf(node, edge, leaf, grad)
-    if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL and not task.watched:
-        return accumulate_grad(leaf, grad)
-    return send_to_accumulator(task, node, edge, lasting_accumulator(task, leaf), grad)
-
-
-cdef PyObject *made_to_fit_leaf(Node node, int edge, TensorBase leaf, PyObject *grad) except NULL:
-    cdef InputMetadata expected
-    memset(&expected, 0, sizeof(InputMetadata))
-    leaf_metadata(&expected, leaf)
-    try:
-        return made_to_fit(node, edge, &expected, grad)
-    finally:
-        free_metadata(&expected)
-
-
-cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL:
-    """The leaf's accumulator, borrowed: it lasts as long as the run."""
-    cdef PyObject *accumulator = grad_accumulator(leaf)
-    keep_alive(task, accumulator)
-    Py_DECREF_pointer(accumulator)
-    return accumulator
-
-
-cdef int send_to_accumulator(GraphTask task, Node node, int edge, PyObject *accumulator, PyObject *grad) except -1:
-    """A gradient for a leaf: stored at once where nobody sees its sum before."""
-    if is_observed(accumulator):
-        add_to_buffer(task, accumulator, 0, grad)
-        return arrive(task, node, edge, accumulator)
-    if task.pruned:
-        return route(task, accumulator, 0, grad)
-    if task.watched:
-        return accumulate_watched(accumulator, grad)
-    return accumulate_grad(leaf_of(accumulator), grad)
-
-
-cdef int accumulate_watched(PyObject *accumulator, PyObject *grad) except -1:
-    """Observers see it as a node, inside the one that the gradient comes from."""
-    cdef int span = begin_node(<Node>accumulator) if watching else 0
-    accumulate_grad(leaf_of(accumulator), grad)
-    if span:
-        end_node(span, <Node>accumulator)
-    return 0
-
-
 cdef int send_undefined(GraphTask task, Node node, int edge) except -1:
     """Nothing comes along an edge: what it leads to has one gradient less to wait for, and runs all the same."""
     cdef PyObject *target = node.edges[edge].node
-    if node.edges[edge].input_nr == LEAF_EDGE:
-        if not (<TensorBase>target).flags & HAS_HOOKS and accumulator_of(<TensorBase>target) == NULL:
-            return 0
-        target = lasting_accumulator(task, <TensorBase>target)
-    if not (<Node>target).flags & NODE_LEAF:
-        return enqueue(task, target)
-    return arrive(task, node, edge, target) if is_observed(target) else 0
-
-
-cdef int arrive(GraphTask task, Node node, int edge, PyObject *accumulator) except -1:
-    """Something has come along an edge to an observed leaf. See discovery.pyx, Note [When a leaf is ready]."""
-    enqueue(task, accumulator)
-    if not task.counted:
-        count_waiting(task, node, edge)
-    if is_last_edge(task, accumulator):
-        task.ready.append(<object>accumulator)
-    return 0
+    if node.edges[edge].input_nr == LEAF_EDGE or (<Node>target).flags & NODE_LEAF:
+        return send_undefined_to_leaf(task, node, edge)
+    return enqueue(task, target)
 
 
 cdef int fit_all(GraphTask task, Node node, PyObject **results) except -1:

@@ -150,7 +150,7 @@ cdef inline ReadyQueue *next_queue(GraphTask task) noexcept:
     cdef ReadyQueue *latest = &task.queues[<int>CPU]
     cdef ReadyQueue *queue
     cdef int device
-    for device in range(CPU + 1, DEVICE_COUNT):
+    for device in range(CPU + 1, <int>DEVICE_COUNT):
         queue = &task.queues[device]
         if queue.count and (latest.count == 0 or number_of(queue.nodes[0]) > number_of(latest.nodes[0])):
             latest = queue

@@ -48,12 +48,12 @@ cdef class GraphTask:
         last_task += 1
         self.id = last_task
         self.active_count = &active_count
-        for device in range(DEVICE_COUNT):
+        for device in range(<int>DEVICE_COUNT):
             open_queue(&self.queues[device])
 
     def __dealloc__(self):
         cdef int device
-        for device in range(DEVICE_COUNT):
+        for device in range(<int>DEVICE_COUNT):
             close_queue(&self.queues[device])
 
 
