@@ -19,6 +19,7 @@ from .views import (
     forward_kernel_name,
     scipy_name,
 )
+from .vocabulary import HELPERS
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:
@@ -85,9 +86,9 @@ FUNCTIONS_PACKAGE = "gradsmith.runtime.functions"
 
 def _module_path(module: str) -> str:
     """Where a family or the helpers are; a family outside the tree says it itself."""
-    if module == "formulas":
-        return "gradsmith.runtime.formulas"
-    return module if "." in module else f"gradsmith.generated.{module}"
+    if "." in module:
+        return module
+    return f"gradsmith.{'runtime' if module in HELPERS else 'generated'}.{module}"
 
 
 _NO_MODULES = frozenset({"", "builtins", "intrinsic"})

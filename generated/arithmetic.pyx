@@ -122,7 +122,7 @@ from gradsmith.runtime.tangent cimport (
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formula_numbers cimport (
     conj_number,
 )
 from gradsmith.generated.unary cimport (

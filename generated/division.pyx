@@ -126,8 +126,10 @@ from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 from gradsmith.generated.arithmetic cimport (
     op_mul_tensor,
 )
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formula_numbers cimport (
     conj_number,
+)
+from gradsmith.runtime.formulas cimport (
     div_backward_other,
     div_backward_self,
     pow_backward_exponent,

@@ -119,7 +119,7 @@ from gradsmith.runtime.tangent cimport (
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formula_numbers cimport (
     narrow_index,
     select_index,
 )

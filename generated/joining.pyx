@@ -119,10 +119,12 @@ from gradsmith.runtime.tangent cimport (
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
-from gradsmith.runtime.formulas cimport (
-    cat_backward,
+from gradsmith.runtime.formula_numbers cimport (
     chunk_sizes,
     equal_parts,
+)
+from gradsmith.runtime.formulas cimport (
+    cat_backward,
     filled_parts,
     filled_slices,
 )

@@ -122,8 +122,10 @@ from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 from gradsmith.generated.division cimport (
     op_div_tensor_scalar,
 )
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formula_numbers cimport (
     count_of,
+)
+from gradsmith.runtime.formulas cimport (
     prod_backward,
     prod_backward_dim,
     std_backward,

@@ -125,8 +125,10 @@ from gradsmith.generated.arithmetic cimport (
 from gradsmith.generated.comparison cimport (
     op_where_tensor_scalar,
 )
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formula_numbers cimport (
     conj_number,
+)
+from gradsmith.runtime.formulas cimport (
     gather_backward,
     index_select_backward,
     masked_select_backward,

@@ -119,9 +119,11 @@ from gradsmith.runtime.tangent cimport (
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
+from gradsmith.runtime.formula_numbers cimport (
+    inverse_permutation,
+)
 from gradsmith.runtime.formulas cimport (
     flattened,
-    inverse_permutation,
     strided_geometry,
     strided_view_backward,
 )

@@ -1,11 +1,5 @@
-"""Every helper that a formula may call; see codegen/vocabulary.py for their types."""
+"""Every helper over tensors that a formula may call; see codegen/vocabulary.py for their types."""
 
-cpdef object count_of(object shape, object dim)
-cpdef object inverse_permutation(object dims)
-cpdef object equal_parts(object shape, object size, object dim)
-cpdef object chunk_sizes(object shape, object chunks, object dim)
-cpdef object select_index(object shape, object dim, object index)
-cpdef object narrow_index(object shape, object dim, object start, object length)
 cpdef object zeros_like(object self)
 cpdef object zeros_like_info(object shape, object dtype, object device)
 cpdef object not_implemented(object what)
@@ -48,12 +42,4 @@ cpdef object class_dim(object ndim)
 cpdef object has_class_indices(object target, object label_smoothing)
 cpdef object soft_cross_entropy(
     object self, object target, object weight, object ignore, object reduction, object smoothing)
-cpdef object conj_number(object self)
-cpdef object real_number(object self)
-cpdef object abs_number(object self)
-cpdef object log_number(object self)
-cpdef object exp_number(object self)
-cpdef object sqrt_number(object self)
-cpdef object sin_number(object self)
-cpdef object cos_number(object self)
 cpdef object where_number(object condition, object self, object other)

@@ -1,13 +1,12 @@
 """What formulas of derivatives.yaml call beyond ops: the parts of a gradient that need a loop, a case or a shape.
 
 Everything here is written with differentiable methods of tensors, so that a gradient that went through a helper has a
-gradient itself. The names and signatures are those of codegen/vocabulary.py. Helpers that only compute sizes and
-indices come first, those over numbers last.
+gradient itself. The names and signatures are those of codegen/vocabulary.py.
 """
 
+from gradsmith.runtime.formula_numbers cimport count_of, log_number, narrow_index, reduced_axes, wrapped
 from gradsmith.runtime.tensor cimport TensorBase
 
-import cmath
 import math
 from itertools import accumulate
 
@@ -41,61 +40,6 @@ cdef object zeros_beside(object tensor, object shape):
 cdef object placed_beside(object tensor, object array):
     """A tensor of `array` on the device of `tensor`."""
     return from_array(array_without_data(array.shape, array.dtype) if tensor.is_meta else array)
-
-
-cdef object wrapped(object dim, object ndim):
-    count = ndim or 1
-    if -count <= dim < count:
-        return dim % count
-    raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
-
-
-cdef object reduced_axes(object dim, object ndim):
-    """Axes of a reduction; none given means all."""
-    return [wrapped(d, ndim) for d in dim] if dim and ndim else list(range(ndim))
-
-
-# ---- sizes and indices
-
-
-cpdef object count_of(object shape, object dim):
-    """How many elements a reduction makes one."""
-    return math.prod([shape[axis] for axis in reduced_axes(dim, len(shape))])
-
-
-cpdef object inverse_permutation(object dims):
-    """The permutation that undoes `dims`."""
-    axes = [d % len(dims) for d in dims]
-    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
-
-
-cpdef object equal_parts(object shape, object size, object dim):
-    """Lengths of the parts of `size` along a dimension; the last one may be shorter."""
-    total = shape[wrapped(dim, len(shape))]
-    full, rest = divmod(total, size) if total else (0, 0)
-    return (size,) * full + ((rest,) if rest or not total else ())
-
-
-cpdef object chunk_sizes(object shape, object chunks, object dim):
-    """Lengths of at most `chunks` parts as equal as parts of one length can be."""
-    if not shape:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    total = shape[wrapped(dim, len(shape))]
-    return equal_parts(shape, -(-total // chunks), dim) if total else (0,) * chunks
-
-
-cpdef object select_index(object shape, object dim, object index):
-    """The basic index of one slice along a dimension."""
-    return (*(slice(None),) * wrapped(dim, len(shape)), index)
-
-
-cpdef object narrow_index(object shape, object dim, object start, object length):
-    """The basic index of consecutive slices along a dimension."""
-    axis = wrapped(dim, len(shape))
-    first = start + shape[axis] if start < 0 else start
-    return (*(slice(None),) * axis, slice(first, first + length))
 
 
 # ---- arithmetic
@@ -184,6 +128,12 @@ cpdef object fits_loop(object self):
     """Whether compiled loops take the tensor: float32 or float64 of NumPy's own descriptors, aligned."""
     array = values_of(self)
     return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and (array.flags.aligned or self.is_meta)
+
+
+cpdef object where_number(object condition, object self, object other):
+    """`where` of a condition that is one for all elements: a tensor, also where a number is chosen."""
+    chosen, model = (self, other) if condition else (other, self)
+    return chosen if isinstance(chosen, TensorBase) else full_like(model, chosen)
 
 
 # ---- reductions
@@ -476,55 +426,3 @@ cpdef object soft_cross_entropy(
     object self, object target, object weight, object ignore, object reduction, object smoothing
 ):
     return cross_entropy.soft_cross_entropy(self, target, weight, ignore, reduction, smoothing)
-
-
-# ---- numbers, where a formula's tensor may be one; infinities instead of errors, as for tensors
-
-
-cpdef object conj_number(object self):
-    return self.conjugate()
-
-
-cpdef object real_number(object self):
-    return self.real
-
-
-cpdef object abs_number(object self):
-    return abs(self)
-
-
-cpdef object log_number(object self):
-    if self == 0:
-        return -math.inf
-    if isinstance(self, complex):
-        return cmath.log(self)
-    return math.log(self) if self > 0 else math.nan
-
-
-cpdef object exp_number(object self):
-    return ieee(math.exp, cmath.exp, self, math.inf)
-
-
-cpdef object sqrt_number(object self):
-    return ieee(math.sqrt, cmath.sqrt, self, math.nan)
-
-
-cpdef object sin_number(object self):
-    return ieee(math.sin, cmath.sin, self, math.nan)
-
-
-cpdef object cos_number(object self):
-    return ieee(math.cos, cmath.cos, self, math.nan)
-
-
-cdef object ieee(object of_real, object of_complex, object number, object otherwise):
-    try:
-        return (of_complex if isinstance(number, complex) else of_real)(number)
-    except (OverflowError, ValueError):
-        return otherwise
-
-
-cpdef object where_number(object condition, object self, object other):
-    """`where` of a condition that is one for all elements: a tensor, also where a number is chosen."""
-    chosen, model = (self, other) if condition else (other, self)
-    return chosen if isinstance(chosen, TensorBase) else full_like(model, chosen)

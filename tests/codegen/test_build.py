@@ -295,12 +295,12 @@ def test_a_mistake_in_the_table_of_the_project_is_found(real_table: Path) -> Non
     )
 
 
-def test_helpers_are_what_the_runtime_defines() -> None:
+@pytest.mark.parametrize("module", ["formulas", "formula_numbers"])
+def test_helpers_are_what_the_runtime_defines(module: str) -> None:
     """The typed table of helpers and the module that holds them agree, argument by argument."""
-    folder = ROOT / "runtime"
-    defined = functions_of(folder / "formulas.pxd")
-    declared = {h.c_entry: len(h.signature.arguments) for h in helpers() if h.family == "formulas"}
-    assert declared == {name: defined.get(name) for name in declared}
+    defined = functions_of(ROOT / "runtime" / f"{module}.pxd")
+    declared = {h.c_entry: len(h.signature.arguments) for h in helpers() if h.family == module}
+    assert declared == defined
 
 
 def functions_of(declarations: Path) -> dict[str, int]:
