@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .errors import Collector, Position, did_you_mean, hint_from
 from .model import FORMS
 from .reader import RawEntry, RawText
-from .schema import Signature
+from .schema import Return, Signature
 from .vocabulary import OPERATORS
 
 
@@ -64,18 +64,9 @@ class FormReader:
         if form == "property":
             others = [a for a in self.signature.arguments if a.name != "self" and a.default is None]
             return f"'{others[0].name}' has no default" if others else ""
-        return self.why_no_target()
-
-    def why_no_target(self) -> str:
-        """Why no given tensor can take the result: what in-place and out forms need."""
-        if len(self.signature.returns) > 1:
+        if form == "inplace" and len(self.signature.returns) > 1:
             return "the op returns several things"
-        returned = self.signature.returns[0].type
-        if returned.written:
-            return "the op itself changes its argument"
-        if returned.alias:
-            return "the result is a view"
-        return "" if returned.is_tensor else f"the op returns {returned}"
+        return next(filter(None, map(_why_no_target, self.signature.returns)), "")
 
     def verify_operator(self, kind: RawText, method: RawText) -> None:
         if self.package:
@@ -103,3 +94,12 @@ class FormReader:
         elif not argument.type.is_list:
             problem = f"variadic '{text.text}' is {argument.type}, which is no list"
             self.error(text.position, problem)
+
+
+def _why_no_target(returned: Return) -> str:
+    """Why no given tensor can take a result: what in-place and out forms need."""
+    if returned.type.written:
+        return "the op itself changes its argument"
+    if returned.type.alias:
+        return "the result is a view"
+    return "" if returned.type.is_tensor else f"the op returns {returned.type}"

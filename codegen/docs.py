@@ -24,7 +24,6 @@ PARAMETER_TEXTS = {
     "device": "Where the result is to be.",
     "axis": "Another name of `dim`.",
     "keepdims": "Another name of `keepdim`.",
-    "out": "Receives the result.",
 }
 
 
@@ -67,12 +66,22 @@ def make_doc(ops: tuple[Op, ...], parameters: list[str], *, remark: str = "", sh
 
 
 def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
+    if name == "out":
+        return _out(ops[-1])
     own = {"input": "self", "axis": "dim", "keepdims": "keepdim"}.get(name, name)
     argument = next((a for op in ops for a in op.signature.arguments if a.name in (name, own)), None)
-    words = "Tensor, optional" if argument is None else _type_words(argument)
+    assert argument is not None, name
+    words = _type_words(argument)
     if name in ("axis", "keepdims"):
         words = words.partition(", ")[0] + ", optional"
     return DocItem(name, words, PARAMETER_TEXTS.get(name, ""))
+
+
+def _out(op: Op) -> DocItem:
+    names = op.signature.output_names
+    if len(names) == 1:
+        return DocItem("out", "Tensor, optional", "Receives the result.")
+    return DocItem("out", f"tuple of {len(names)} Tensor, optional", f"Receives the results: {', '.join(names)}.")
 
 
 def _type_words(argument: Argument) -> str:

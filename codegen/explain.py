@@ -143,7 +143,8 @@ def _forms(op: Op) -> Iterator[str]:
     if not has_face(op):
         return
     texts = {"function": op.base, "method": f"x.{op.base}()", "property": f"x.{op.base}"}
-    texts |= {"inplace": f"x.{op.base}_()", "out": f"{op.base}(..., out=)", "copy": f"{op.base}_copy"}
+    out = f"({', '.join(op.signature.output_names)})" if len(op.signature.returns) > 1 else ""
+    texts |= {"inplace": f"x.{op.base}_()", "out": f"{op.base}(..., out={out})", "copy": f"{op.base}_copy"}
     yield from (text for form, text in texts.items() if form in op.forms)
     yield from (method for method, _ in op.operators)
     yield from (f"{alias} (another name)" for alias in op.aliases)

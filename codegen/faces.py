@@ -30,7 +30,7 @@ from .calls import (
 from .docs import Doc, make_doc
 from .model import Op
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded
-from .parameters import OPTIONAL_TENSOR, SECOND_NAMES, Parameter, double_quoted, python_parameters, with_star
+from .parameters import SECOND_NAMES, Parameter, double_quoted, out_parameter, python_parameters, with_star
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _function(form: Form, ops: tuple[Op, ...], *, method: bool) -> FunctionView:
     absent = {a.name: a.absent for a in added}
     parameters = tuple(replace(p, default=absent.get(p.name, p.default)) for p in parameters)
     if out:
-        parameters = (*parameters, Parameter("out", OPTIONAL_TENSOR, "None", keyword_only=True))
+        parameters = (*parameters, out_parameter(last))
     names = [p.name for p in parameters]
     return FunctionView(
         name=first.base + form.suffix,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .calls import Form, call_name
 from .model import Op
-from .parameters import OPTIONAL_TENSOR, Parameter, double_quoted, function_name, with_star
+from .parameters import Parameter, double_quoted, function_name, out_parameter, with_star
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ def added_parameters(ops: tuple[Op, ...]) -> tuple[Added, ...]:
     """What the second of two entries adds to the parameters of the first, when it is nothing but an extension.
 
     Exactly one added parameter is required there. Not given, that is None, and all others at their defaults, the first
-    entry is meant.
+    entry is meant. Both return as many things: stubs promise one type, and `out` takes one.
     """
-    if len(ops) != 2:
+    if len(ops) != 2 or len(ops[0].signature.returns) != len(ops[1].signature.returns):
         return ()
     first, second = (op.signature.arguments for op in ops)
     added = [a for a in second if a not in first]
@@ -83,7 +83,7 @@ def _candidate(op: Op, form: Form) -> Candidate:
     ]
     out = "out" in op.forms and not form.inplace
     if out:
-        parameters.append(Parameter("out", OPTIONAL_TENSOR, "None", keyword_only=True))
+        parameters.append(out_parameter(op))
     shown = [Parameter(f"{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters]
     text = ", ".join(with_star(shown)).replace('"', "'")
     return Candidate(f"({text})", tuple(parameters), call_name(op, form), len(op.signature.arguments))

@@ -12,8 +12,6 @@ from .schema_types import Type
 # Parameters that are also known by the name that NumPy gives them.
 SECOND_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 
-OPTIONAL_TENSOR = Type("Tensor", optional=True)  # of `out`
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -46,6 +44,13 @@ def python_parameters(op: Op, *, method: bool) -> tuple[Parameter, ...]:
         if _has_second_name(op.signature, a)
     ]
     return tuple(sorted((*own, *second), key=lambda p: p.keyword_only))
+
+
+def out_parameter(op: Op) -> Parameter:
+    """`out`: a tensor, or a tuple of as many as the op has results."""
+    several = len(op.signature.returns) > 1
+    type_ = Type("Tensor", optional=True, is_list=several, length=len(op.signature.returns) if several else 0)
+    return Parameter("out", type_, "None", keyword_only=True)
 
 
 def _parameter(op: Op, argument: Argument, *, method: bool) -> Parameter:

@@ -88,7 +88,9 @@ def _result_imports(faces: list[Face], table: Table) -> Iterator[Import]:
 
 def type_text(type_: Type) -> str:
     text = _TYPES[str(replace(type_.plain.required, length=0))]
-    if type_.length and type_.name != "int":  # one value for all of them
+    if type_.is_tensor_list and type_.length:  # of `out`
+        text = f"tuple[{', '.join(['Tensor'] * type_.length)}] | list[Tensor]"
+    elif type_.length and type_.name != "int":  # one value for all of them
         text = f"{_TYPES[type_.name]} | {text}"
     return f"{text} | None" if type_.optional else text
 

@@ -49,7 +49,6 @@ from gradsmith.runtime.arguments cimport (
     device_of,
     dtype_of,
     dtypes_of,
-    give_out,
     is_complex,
     is_tensor,
     item_of,
@@ -98,6 +97,7 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -471,7 +471,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1168
+# derivatives.yaml:1169
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -557,7 +557,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1182
+# derivatives.yaml:1184
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -590,17 +590,20 @@ cdef object call_max_other(object self, object other):
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
 cdef Overloads MAX_OVERLOADS = Overloads("max", (
-    Overload("(Tensor input)", (
+    Overload("(Tensor input, *, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
+        ("out", "Tensor?", None, True),
     )),
-    Overload("(Tensor input, int dim, bool keepdim=False)", (
+    Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int", REQUIRED, False),
         ("keepdim", "bool", False, False),
+        ("out", "Tensor[2]?", None, True),
     )),
-    Overload("(Tensor input, Tensor other)", (
+    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
         ("other", "Tensor", REQUIRED, False),
+        ("out", "Tensor?", None, True),
     )),
 ))
 
@@ -611,11 +614,11 @@ cdef object bind_max(tuple args, dict kwargs):
         return call_max_dim(args[0], args[1], args[2])
     cdef int choice = 0
     cdef tuple found = MAX_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input)
-        return call_max(found[0])
-    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
-        return call_max_dim(found[0], found[1], found[2])
-    return call_max_other(found[0], found[1])
+    if choice == 0:    # (Tensor input, *, Tensor? out=None)
+        return give_out("max", found[1], call_max(found[0]))
+    if choice == 1:    # (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)
+        return give_out("max", found[3], call_max_dim(found[0], found[1], found[2]))
+    return give_out("max", found[2], call_max_other(found[0], found[1]))
 
 def max(*args, **kwargs):
     """Greatest of all elements; equal ones share the gradient.
@@ -649,7 +652,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1190
+# derivatives.yaml:1193
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -720,7 +723,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1202
+# derivatives.yaml:1206
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -806,7 +809,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1216
+# derivatives.yaml:1221
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -839,17 +842,20 @@ cdef object call_min_other(object self, object other):
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
 cdef Overloads MIN_OVERLOADS = Overloads("min", (
-    Overload("(Tensor input)", (
+    Overload("(Tensor input, *, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
+        ("out", "Tensor?", None, True),
     )),
-    Overload("(Tensor input, int dim, bool keepdim=False)", (
+    Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int", REQUIRED, False),
         ("keepdim", "bool", False, False),
+        ("out", "Tensor[2]?", None, True),
     )),
-    Overload("(Tensor input, Tensor other)", (
+    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
         ("other", "Tensor", REQUIRED, False),
+        ("out", "Tensor?", None, True),
     )),
 ))
 
@@ -860,11 +866,11 @@ cdef object bind_min(tuple args, dict kwargs):
         return call_min_dim(args[0], args[1], args[2])
     cdef int choice = 0
     cdef tuple found = MIN_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input)
-        return call_min(found[0])
-    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
-        return call_min_dim(found[0], found[1], found[2])
-    return call_min_other(found[0], found[1])
+    if choice == 0:    # (Tensor input, *, Tensor? out=None)
+        return give_out("min", found[1], call_min(found[0]))
+    if choice == 1:    # (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)
+        return give_out("min", found[3], call_min_dim(found[0], found[1], found[2]))
+    return give_out("min", found[2], call_min_other(found[0], found[1]))
 
 def min(*args, **kwargs):
     """Smallest of all elements; equal ones share the gradient.
@@ -898,7 +904,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1224
+# derivatives.yaml:1230
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -916,7 +922,7 @@ cdef object call_argmax(object self, object dim, object keepdim):
     check_real(self, "argmax")
     return op_argmax(<TensorBase>self, dim, keepdim)
 
-def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
+def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None):
     """Index of the greatest element, of the flattened tensor or along a dimension.
 
     ``argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
@@ -932,6 +938,8 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
         Another name of `dim`.
     keepdims : bool, optional
         Another name of `keepdim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -946,11 +954,11 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    return call_argmax(input, dim, keepdim)
+    return give_out("argmax", out, call_argmax(input, dim, keepdim))
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1234
+# derivatives.yaml:1241
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -968,7 +976,7 @@ cdef object call_argmin(object self, object dim, object keepdim):
     check_real(self, "argmin")
     return op_argmin(<TensorBase>self, dim, keepdim)
 
-def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
+def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None):
     """Index of the smallest element, of the flattened tensor or along a dimension.
 
     ``argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
@@ -984,6 +992,8 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
         Another name of `dim`.
     keepdims : bool, optional
         Another name of `keepdim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -998,11 +1008,11 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    return call_argmin(input, dim, keepdim)
+    return give_out("argmin", out, call_argmin(input, dim, keepdim))
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1244
+# derivatives.yaml:1252
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1053,7 +1063,7 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1254
+# derivatives.yaml:1262
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

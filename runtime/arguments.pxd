@@ -123,8 +123,3 @@ cdef TensorBase copy_of(TensorBase view)
 cdef list copies_of(list views)
 cdef TensorBase copy_into(str op, TensorBase self, TensorBase value)        # as `copy_`, if the dtype may go into `self`
 cdef int write_values(str op, TensorBase self, object values) except -1     # broadcast and cast into `self`
-cdef object write_result(str op, object out, object result)
-
-cdef inline object give_out(str op, object out, object result):
-    """The result, or `out` with the result written into it."""
-    return result if out is None else write_result(op, out, result)

@@ -6,8 +6,8 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
-from gradsmith.runtime.inplace cimport check_result_dtype, store_values, write_out
-from gradsmith.runtime.tensor cimport REQUIRES_GRAD, TensorBase, array_of, wrap
+from gradsmith.runtime.inplace cimport check_result_dtype, store_values
+from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
 
 import operator
 
@@ -411,26 +411,3 @@ cdef int write_values(str op, TensorBase self, object values) except -1:
             f"{op}(): values of shape {list(source.shape)} do not broadcast to the tensor's shape {list(target.shape)}"
         ) from None
     return 0
-
-
-cdef object write_result(str op, object out, object result):
-    if isinstance(result, tuple):
-        return write_results(op, out, result)
-    if (<TensorBase?>result).flags & REQUIRES_GRAD:
-        raise RuntimeError(
-            f"{op}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad. Use the form without out=, or no_grad()."
-        )
-    if has_tangent_1(<TensorBase>result):
-        raise NotImplementedError(
-            f"{op}(): forward mode does not support functions with out=... arguments, but one of the arguments has a "
-            "tangent. Use the form without out=."
-        )
-    return write_out(op, out, array_of(<TensorBase>result))
-
-
-cdef object write_results(str op, object out, tuple result):
-    if not isinstance(out, tuple) or len(out) != len(result):
-        raise TypeError(f"{op}(): argument 'out' must be a tuple of {len(result)} Tensors")
-    written = [write_result(op, target, value) for target, value in zip(out, result)]
-    return type(result)._make(written)

@@ -382,7 +382,7 @@ def made(
         array = array_without_data(array.shape, array.dtype)
     if out is not None:
         _check_out(out, device, op)
-        from gradsmith.runtime.inplace import store
+        from gradsmith.runtime.out import store
 
         result = store(op, out, array)
     else:

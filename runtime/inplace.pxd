@@ -8,4 +8,3 @@ cdef int finish_inplace(TensorBase self, Node node) except -1
 cdef int write_inplace(str op, TensorBase self, object array) except -1
 cdef int store_values(object target, object values) except -1              # arrays; cast, as far as there is data
 cdef int check_result_dtype(str op, object found, object target) except -1  # no category is lost by the cast
-cdef object write_out(str op, object out, object array)

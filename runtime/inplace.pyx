@@ -1,4 +1,4 @@
-"""In-place and ``out=`` forms: what may be written, the value before, the history after.
+"""In-place forms: what may be written, the value before, the history after.
 
 See view.pyx, Note [In-place on a view].
 """
@@ -11,10 +11,9 @@ from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
-from gradsmith.runtime.history cimport requires_grad, requires_grad_1, set_grad_fn
+from gradsmith.runtime.history cimport requires_grad, set_grad_fn
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport NODE_TRACKED, Node
-from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport (
     INFERENCE,
     IS_VIEW,
@@ -33,7 +32,6 @@ from gradsmith.runtime.tensor cimport (
     version_owner,
     wrap,
 )
-from gradsmith.runtime.variable cimport replace_array
 from gradsmith.runtime.view cimport ambiguous_view_error, current_grad_fn, function_view_error
 
 import weakref
@@ -41,7 +39,6 @@ import weakref
 import numpy as np
 
 from gradsmith.runtime import changes, write_guard
-from gradsmith.runtime.array import array_without_data
 
 cnp.import_array()
 
@@ -239,46 +236,3 @@ cdef int check_result_dtype(str op, object found, object target) except -1:
 
 cdef str category_of(object dtype):
     return "i" if dtype.kind == "u" else dtype.kind
-
-
-cdef object write_out(str op, object out, object array):
-    """The ``out=`` form: store a computed result in `out` and return `out`."""
-    cdef TensorBase target
-    if not isinstance(out, TensorBase):
-        raise TypeError(f"{op}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    target = out
-    if requires_grad_1(target):
-        raise RuntimeError(
-            f"{op}(): functions with out=... arguments don't support automatic differentiation, but the out tensor "
-            "requires grad. Use the form without out=, or no_grad()."
-        )
-    if has_tangent_1(target):
-        raise NotImplementedError(
-            f"{op}(): forward mode does not support functions with out=... arguments, but the out tensor has a tangent. "
-            "Use the form without out=."
-        )
-    if is_meta(target.array) != is_meta(<PyObject *>array):
-        raise RuntimeError(
-            f"{op}(): the result is on device {'meta' if is_meta(<PyObject *>array) else 'cpu'} and the out tensor on "
-            f"{target.device}; cross-device copies are not allowed"
-        )
-    if target.numel() == 0 and array.size:
-        check_result_dtype(op, array.dtype, target.dtype)
-        make = array_without_data if is_meta(target.array) else np.empty
-        replace_array(target, make(array.shape, target.dtype))
-    elif array.shape != target.shape:
-        raise RuntimeError(
-            f"{op}(): out has shape {list(target.shape)} but the result has shape {list(array.shape)}; "
-            "give an out tensor of that shape, or one with no elements to have it resized"
-        )
-    check_inplace(op, target)
-    write_inplace(op, target, array)
-    bump_version(target)
-    return out
-
-
-def store(str op, out, array):
-    """`write_out` for the creation functions, which are Python."""
-    if isinstance(out, TensorBase) and is_meta((<TensorBase>out).array):
-        array = array_without_data(array.shape, array.dtype)
-    return write_out(op, out, array)

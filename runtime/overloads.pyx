@@ -135,8 +135,13 @@ cdef bint fits(object value, str type_) except -1:
 
 
 cdef bint fits_list(object value, str type_) except -1:
-    """How long the list must be is told when it is converted, with an error of its own."""
+    """How long the list must be is told when it is converted, with an error of its own.
+
+    So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
+    """
     cdef str item = type_[:type_.index("[")]
+    if item == "Tensor" and not type_.endswith("[]"):
+        return isinstance(value, (list, tuple))
     if isinstance(value, (list, tuple)):
         return all([(part is None and item.endswith("?")) or fits(part, item.rstrip("?")) for part in value])
     return (item == "int" or not type_.endswith("[]")) and fits(value, item)

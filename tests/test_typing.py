@@ -23,6 +23,7 @@ reveal_type(F.relu(x))
 reveal_type(x.shape)
 with gs.no_grad():
     reveal_type(x.max(0).indices)
+    reveal_type(gs.max(x, 0, out=gs.min(x, 0)).values)
 
 @gs.no_grad()
 def doubled(a: gs.Tensor) -> gs.Tensor:
@@ -41,6 +42,6 @@ def test_types_of_a_program(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path), "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     revealed = re.findall(r'Revealed type is "(.*)"', done.stdout)
-    assert revealed == [TENSOR, TENSOR, TENSOR, f"{TENSOR} | None", TENSOR, "tuple[int, ...]", TENSOR, TENSOR]
+    assert revealed == [TENSOR, TENSOR, TENSOR, f"{TENSOR} | None", TENSOR, "tuple[int, ...]", TENSOR, TENSOR, TENSOR]
     [error] = re.findall(r"program\.py:\d+: error: (.*)", done.stdout)
     assert error.startswith('Unsupported operand types for + ("Tensor" and "str")')

@@ -68,6 +68,11 @@ def split_arguments(row: OpRow, values: Values) -> tuple[list[Any], Values]:
     return positional, keywords
 
 
+def as_out(tensors: list[Any]) -> Any:
+    """What ``out=`` takes: the tensor for the only result, a tuple for several."""
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
 def outputs_of(result: Any) -> list[Any]:
     """A call's results as a list."""
     return list(result) if isinstance(result, (tuple, list)) else [result]

@@ -6,9 +6,11 @@ import pytest
 from small_table import OPS, complete, op_with, table_with
 
 from codegen.build import load_table
+from codegen.docs import DocItem
 from codegen.entry_views import entry_view
 from codegen.faces import Face, make_face
 from codegen.family_views import family_view
+from codegen.stubs import stub_view
 from codegen.views import EntryView, InplaceView, RecordView, c_type
 
 
@@ -302,6 +304,40 @@ def test_functions_call_the_first_tensor_input() -> None:
     assert face.functions[0].signature == ("input", "other", "*", "out=None")
     assert [m.name for m in face.methods] == ["times", "times_"]
     assert face.methods[0].signature == ("other",)
+
+
+ENDS = """
+ends(Tensor self, int dim) -> (Tensor low, Tensor high)
+  forward: array((np.min(self, dim), np.max(self, dim)))
+  self: grad_low + grad_high
+  variants: [function, method, out]
+"""
+
+
+def test_out_is_one_tensor_for_each_result() -> None:
+    function = face_of(ENDS).functions[0]
+    assert function.signature == ("input", "dim=None", "*", "axis=None", "out=None")
+    assert [str(p.type) for p in function.parameters if p.name == "out"] == ["Tensor[2]?"]
+    assert function.doc.parameters[-1] == DocItem(
+        "out", "tuple of 2 Tensor, optional", "Receives the results: low, high."
+    )
+    (stub,) = stub_view(family_view("loss", table_with(ENDS), frozenset())).functions
+    assert stub.parameters[-1] == "out: tuple[Tensor, Tensor] | list[Tensor] | None = None"
+
+
+def test_entries_that_return_more_are_overloads() -> None:
+    """One face could not say what it returns and what `out` is."""
+    least = """
+ends(Tensor self) -> Tensor
+  forward: array(np.min(self))
+  nondifferentiable: an example
+  variants: [function, method, out]
+"""
+    face = face_of(least, ENDS.replace("ends(", "ends.dim("))
+    assert [c.text for c in face.binders[0].candidates] == [
+        "(Tensor input, *, Tensor? out=None)",
+        "(Tensor input, int dim, *, Tensor[2]? out=None)",
+    ]
 
 
 def test_unions_are_told_apart_by_what_is_a_tensor() -> None:

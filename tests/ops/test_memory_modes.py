@@ -8,7 +8,7 @@ from table import CASES, DIFFERENTIABLE
 
 import gradsmith as gs
 from gradsmith.autograd import forward_ad
-from gradsmith.verify.calls import call, call_function, call_method, call_property, outputs_of
+from gradsmith.verify.calls import as_out, call, call_function, call_method, call_property, outputs_of
 from gradsmith.verify.samples import as_tensors, at, replaced
 
 CALLS = {"function": call_function, "method": call_method, "property": call_property}
@@ -102,14 +102,19 @@ def test_in_place(case):
 def test_into_out(case):
     values = case.values()
     function = call_function if "function" in case.row.forms else call_method
-    (expected,) = outputs_of(call(case.row, as_tensors(values)))
-    shape, dtype = expected.shape, expected.dtype
+    results = outputs_of(call(case.row, as_tensors(values)))
+    layouts = [(result.shape, result.dtype) for result in results]
+
+    def given(last=None):
+        """Tensors for the results; the last of another dtype when that is given."""
+        made = [gs.zeros(shape, dtype=dtype) for shape, dtype in layouts]
+        return as_out(made if last is None else [*made[:-1], gs.zeros(layouts[-1][0], dtype=last)])
 
     def run():
-        function(case.row, as_tensors(values), out=gs.zeros(shape, dtype=dtype))
+        function(case.row, as_tensors(values), out=given())
         tensors, _ = recorded(case, values)
-        whether_or_not(lambda: function(case.row, tensors, out=gs.zeros(shape, dtype=dtype)))
-        whether_or_not(lambda: function(case.row, as_tensors(values), out=gs.zeros(shape, dtype=gs.bool)))
+        whether_or_not(lambda: function(case.row, tensors, out=given()))
+        whether_or_not(lambda: function(case.row, as_tensors(values), out=given(last=gs.bool)))
 
     steady(run)
 

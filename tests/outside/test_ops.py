@@ -152,6 +152,42 @@ def test_out(kinds, name):
     np.testing.assert_array_equal(out, getattr(kinds, name)(x))
 
 
+def test_out_of_several_results(kinds):
+    x, low, high = gs.tensor(DATA), gs.zeros(3, dtype=gs.float64), gs.empty(0)
+    found = kinds.extremes(x, 1, out=(low, high))
+    assert type(found).__name__ == "ExtremesResult" and found.low is low and found.high is high
+    np.testing.assert_array_equal(low, DATA.min(1))
+    np.testing.assert_allclose(high, DATA.max(1), rtol=1e-6)
+    assert high.dtype == gs.float32
+    with pytest.raises(
+        TypeError, match=r"^extremes\(\): argument 'out' must be a tuple of 2 Tensors \(low, high\), not Te"
+    ):
+        kinds.extremes(x, 1, out=low)
+
+
+def test_nothing_is_written_where_the_last_of_several_does_not_fit(kinds):
+    x = gs.tensor([[1.0, 1e300]], dtype=gs.float64)
+    for high, error in ((gs.zeros(1), FloatingPointError), (gs.zeros(2), RuntimeError), (None, TypeError)):
+        low = gs.empty(0)
+        with np.errstate(over="raise"), pytest.raises(error):
+            kinds.extremes(x, 1, out=(low, high))
+        assert low.shape == (0,) and low._version == 0
+
+
+def test_results_that_are_the_inputs_may_go_into_each_other(kinds):
+    one, other = gs.tensor(DATA), gs.tensor(-DATA)
+    kinds.exchanged(one, other, out=(one, other))
+    np.testing.assert_array_equal(one, -DATA)
+    np.testing.assert_array_equal(other, DATA)
+
+
+def test_out_of_overloads_that_return_more_or_less(kinds):
+    x, greatest, rows = gs.tensor(DATA), gs.empty((), dtype=gs.float64), gs.empty(3, dtype=gs.float64)
+    assert kinds.peak(x, out=greatest) is greatest and greatest.item() == DATA.max()
+    assert kinds.peak(x, 1, out=(rows, gs.empty(3, dtype=gs.int64))).values is rows
+    np.testing.assert_array_equal(rows, DATA.max(1))
+
+
 def test_views_share_memory(kinds):
     base = gs.tensor(np.arange(5.0), requires_grad=True) * 1
     kinds.every_other(base).mul_(10)
@@ -178,8 +214,8 @@ def test_the_table_is_there_as_data(kinds):
     assert isinstance(rows["both"], OpRow) and rows["both"].family == "arithmetic"
     assert rows["squareplus"].gradients == (("self", "grad * (result / sqrt(self * self + width))"),)
     assert kinds.__all__ == [
-        "squareplus", "soft_relu", "tanh", "erf", "mul", "both", "where", "extremes", "smoothed", "every_other",
-        "halves", "bessel0", "bessel1", "total",
+        "squareplus", "soft_relu", "tanh", "erf", "mul", "both", "where", "extremes", "exchanged", "peak",
+        "smoothed", "every_other", "halves", "bessel0", "bessel1", "total",
     ]  # fmt: skip
 
 

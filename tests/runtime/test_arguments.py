@@ -149,9 +149,9 @@ def test_no_overload_fits() -> None:
         gs.max(X, "0", keepdim=True)
     assert str(error.value) == (
         "max() received an invalid combination of arguments - got (Tensor, str, keepdim=bool), but expected one of:\n"
-        " * (Tensor input)\n"
-        " * (Tensor input, int dim, bool keepdim=False)\n"
-        " * (Tensor input, Tensor other)"
+        " * (Tensor input, *, Tensor? out=None)\n"
+        " * (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)\n"
+        " * (Tensor input, Tensor other, *, Tensor? out=None)"
     )
 
 

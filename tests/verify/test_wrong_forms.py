@@ -32,6 +32,28 @@ def test_wrong_out():
     assert subjects(row_of("tanh"), tanh) == {"value written into out="}
 
 
+def row_named(name):
+    return next(row for row in OPS if row.name.startswith(name))
+
+
+def test_several_out():
+    def max_into_copies(x, dim, keepdim=False, out=None):
+        return gs.max(x, dim, keepdim) if out is None else gs.max(x, dim, keepdim, out=[o.clone() for o in out])
+
+    def exchanged_max(x, dim, keepdim=False, out=None):
+        result = gs.max(x, dim, keepdim, out=out)
+        return result if out is None else type(result)(*reversed(result))
+
+    def max_that_takes_all(x, dim, keepdim=False, out=None):
+        return gs.max(x if out is None else x.detach(), dim, keepdim, out=out)
+
+    row = row_named("max.dim(")
+    assert subjects(row, gs.max) == set()
+    assert subjects(row, max_into_copies) == {"the form with out=", "value written into out="}
+    assert subjects(row, exchanged_max) == {"the form with out="}
+    assert subjects(row, max_that_takes_all) == {"out= beside an input that requires grad"}
+
+
 def wrong_copies(function):
     gs_with_copy = Exchanged("t_copy", function)
     return {failure.subject for failure in prove(row_of("t"), gs_with_copy).failures}

@@ -10,7 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from .. import numeric
-from ..calls import call_function, call_in_place, call_method, outputs_of
+from ..calls import as_out, call_function, call_in_place, call_method, outputs_of
 from ..samples import array_of, as_tensors, at, leaves_among, places_of
 
 if TYPE_CHECKING:
@@ -113,30 +113,31 @@ def derivatives(root: Any, leaves: list[Any], label: str) -> list[Array]:
 
 
 def check_out(setting: Setting, proof: Proof) -> None:
-    (expected,) = setting.results()
-    tensors = as_tensors(setting.values)
-    out = gs.tensor(np.full(expected.shape, 7).astype(expected.dtype))
-    same = into(setting, tensors, out) is out
-    proof.expect("out", "the form with out=", setting.label, "" if same else "does not give back the given tensor")
-    proof.compare("out", "value written into out=", setting.label, array_of(out), expected, 0)
+    expected = setting.results()
+    given = [gs.tensor(np.full(part.shape, 7).astype(part.dtype)) for part in expected]
+    found = outputs_of(into(setting, as_tensors(setting.values), given))
+    same = len(found) == len(given) and all(one is other for one, other in zip(found, given))
+    proof.expect("out", "the form with out=", setting.label, "" if same else "does not give back what it was given")
+    for written, part in zip(given, expected):
+        proof.compare("out", "value written into out=", setting.label, array_of(written), part, 0)
     if setting.places:
-        check_out_is_refused(setting, out, proof)
+        check_out_is_refused(setting, given, proof)
 
 
-def into(setting: Setting, tensors: Values, out: Any) -> Any:
+def into(setting: Setting, tensors: Values, given: list[Any]) -> Any:
     """Call the function with ``out=``, or the method where there is no function."""
     row = setting.subject.row
     if "function" in row.forms:
-        return call_function(row, tensors, module=setting.subject.module, out=out)
-    return call_method(row, tensors, out=out)
+        return call_function(row, tensors, module=setting.subject.module, out=as_out(given))
+    return call_method(row, tensors, out=as_out(given))
 
 
-def check_out_is_refused(setting: Setting, out: Any, proof: Proof) -> None:
+def check_out_is_refused(setting: Setting, given: list[Any], proof: Proof) -> None:
     """A graph through a given tensor would be lost: the op has to refuse."""
     tensors = as_tensors(setting.values)
     leaves_among(tensors, setting.places)
     try:
-        into(setting, tensors, out)
+        into(setting, tensors, given)
     except RuntimeError:
         problem = ""
     else:
