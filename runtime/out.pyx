@@ -4,6 +4,7 @@ Every tensor is checked, and its new values are made ready, before the first one
 changes none of them.
 """
 from cpython.ref cimport PyObject
+cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.history cimport requires_grad_1
@@ -15,6 +16,8 @@ from gradsmith.runtime.variable cimport replace_array
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data
+
+cnp.import_array()
 
 
 cdef object write_result(str op, object out, object result):
@@ -35,7 +38,7 @@ cdef object write_results(str op, object out, object results):
     for tensor, name, array in zip(tensors, names, arrays):
         check_fits(op, name, tensor, array)
     check_apart(op, tensors, names)
-    values = tuple([values_for(tensor, array, tensors) for tensor, array in zip(tensors, arrays)])
+    values = tuple([values_for(tensor, apart_from(tensors, array)) for tensor, array in zip(tensors, arrays)])
     for tensor, name in zip(tensors, names):
         check_inplace(f"{op}, {name}", tensor)
     for tensor, array in zip(tensors, values):
@@ -46,7 +49,7 @@ cdef object write_results(str op, object out, object results):
 cdef object write_out(str op, object out, object array):
     """One result, an array."""
     check_fits(op, "out", out, array)
-    values = values_for(out, array, (out,))
+    values = values_for(out, array)
     check_inplace(op, out)
     put(out, values)
     return out
@@ -137,27 +140,32 @@ cdef bint share_elements(TensorBase one, TensorBase other) except -1:
 
 # ---- what is written
 
-cdef object values_for(TensorBase target, object array, tuple tensors):
-    """What `target` is to hold, of its dtype: in memory that no write to `tensors` changes.
+cdef object apart_from(tuple tensors, object array):
+    """`array`, or a copy: a result that shares memory with one of `tensors` would change when that is written."""
+    for tensor in tensors:
+        if not is_meta(<PyObject *>array) and np.may_share_memory(array, <object>(<TensorBase>tensor).array):
+            return array.copy()
+    return array
+
+
+cdef object values_for(TensorBase target, object array):
+    """What `target` is to hold, of its dtype. Where it is to be resized this is the array that it gets.
 
     The conversion may raise, on account of a number that is too large or of memory; the write that follows does not.
-    Where `target` is to be resized this is the array that it gets.
     """
     cdef bint resized = array.shape != target.shape
     if is_meta(target.array):
         return array_without_data(array.shape, target.dtype) if resized else array
     if resized or array.dtype != target.dtype:
         return np.array(array, dtype=target.dtype, order="C" if resized else "K")
-    for tensor in tensors:
-        if np.may_share_memory(array, <object>(<TensorBase>tensor).array):
-            return array.copy()
     return array
 
 
 cdef int put(TensorBase target, object values) except -1:
+    """Write what fits. No Python code runs, and so no signal handler, between the first of several and the last."""
     if values.shape != target.shape:
         replace_array(target, values)
     elif not is_meta(target.array):
-        np.copyto(<object>target.array, values)
+        cnp.PyArray_CopyInto(<cnp.ndarray>target.array, values)
     bump_version(target)
     return 0

@@ -48,6 +48,13 @@ def test_consequences(sources: Sources) -> None:
     assert "variants    op_mul_tensor, op_mul_scalar, one for each kind of argument" in mul
 
 
+def test_out_of_several_results_is_shown_by_name() -> None:
+    text = OPS.replace("- name: max(", "- variants: [function, out]\n  name: max(")
+    table = load_table(text)
+    shown = section(explain("max", Sources(table, text, render_all(table))), "What follows from it")
+    assert "forms       max, max(..., out=(values, indices))" in shown
+
+
 def test_what_is_saved(sources: Sources) -> None:
     assert section(explain("mul", sources), "What is saved") == [
         "MulBackward0:",

@@ -367,6 +367,35 @@ def test_several_out_change_saved_tensors():
         y.sum().backward()
 
 
+def test_several_out_that_a_guard_or_a_graph_holds():
+    """They are writes like others: a guard gives way, and what a graph has saved may be copied before."""
+    x, kept = gs.ones(2, requires_grad=True), gs.full((2,), 3.0)
+    with gs.autograd.graph.write_guard():
+        y = x * kept
+        gs.max(X, 1, out=(kept, pair()[1]))
+        assert kept.tolist() == [4, 6]
+        del y
+    with gs.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x * kept
+        gs.min(X, 1, out=(kept, pair()[1]))
+        y.sum().backward()
+    assert x.grad.tolist() == [4, 6] and kept.tolist() == [1, 3]
+
+
+def test_several_out_that_are_views_of_a_recorded_tensor():
+    x = gs.ones(2, 2, requires_grad=True)
+    base = x * 1
+    view = base.detach()[0]
+    gs.max(X, 1, out=(view, pair()[1]))
+    assert base.tolist() == [[4, 6], [1, 1]] and base._version == 1
+    with pytest.raises(RuntimeError, match=r"the out\[0\] \(values\) tensor requires grad"):
+        gs.max(X, 1, out=(base[1], pair()[1]))
+    with gs.no_grad():
+        leaf = gs.zeros(2, requires_grad=True)
+        assert gs.max(X, 1, out=(leaf, pair()[1])).values is leaf
+    assert leaf.tolist() == [4, 6] and leaf.is_leaf
+
+
 def test_several_out_of_inference_mode():
     with gs.inference_mode():
         values, indices = pair()
