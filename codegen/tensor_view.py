@@ -28,8 +28,8 @@ class PackageView:
 
 # Ops that the runtime calls through runtime/upcalls.py.
 UPCALLS = (
-    "add", "clone", "copy_", "expand", "fill_", "real", "sum_to", "to", "geometry_slice", "geometry_scatter", "where",
-    "unbind", "basic_index", "basic_index_backward", "index", "index_put_",
+    "add", "clone", "clone_by_rows", "copy_", "expand", "fill_", "real", "sum_to", "to", "geometry_slice",
+    "geometry_scatter", "where", "unbind", "basic_index", "basic_index_backward", "index", "index_put_",
 )  # fmt: skip
 
 

@@ -194,6 +194,7 @@ from gradsmith.generated.linalg import (
 )
 from gradsmith.generated.copy import (
     clone,
+    clone_by_rows,
     detach,
     detach_copy,
     to_copy,
@@ -371,6 +372,7 @@ __all__ = [
 upcalls.fill(
     add=add,
     clone=clone,
+    clone_by_rows=clone_by_rows,
     copy_=Tensor.copy_,
     expand=Tensor.expand,
     fill_=Tensor.fill_,

@@ -5,6 +5,7 @@ from gradsmith.runtime.tensor cimport TensorBase
 
 # Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_clone(TensorBase self)
+cdef TensorBase op_clone_by_rows(TensorBase self)
 cdef TensorBase op_detach(TensorBase self)
 cdef TensorBase op_contiguous(TensorBase self)
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy)
@@ -22,6 +23,7 @@ cdef TensorBase op_real_part(TensorBase self)
 cdef TensorBase op_imag(TensorBase self)
 
 cdef object call_clone(object self)
+cdef object call_clone_by_rows(object self)
 cdef object call_detach(object self)
 cdef object call_detach_copy(object self)
 cdef object call_contiguous(object self)

@@ -49,6 +49,7 @@ from gradsmith.runtime.arguments cimport (
     device_of,
     dtype_of,
     dtypes_of,
+    give_out,
     is_complex,
     is_tensor,
     item_of,
@@ -97,7 +98,6 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -135,7 +135,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1933
+# derivatives.yaml:1925
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -183,7 +183,7 @@ cdef object call_clone(object self):
     return op_clone(<TensorBase>self)
 
 def clone(input):
-    """Copy in memory of its own.
+    """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous.
 
     ``clone(Tensor self) -> Tensor``
 
@@ -210,8 +210,84 @@ def clone(input):
     return call_clone(input)
 
 
+# ---- clone_by_rows(Tensor self) -> Tensor
+# derivatives.yaml:1935
+
+cdef class CloneByRowsBackward0(Node):
+    """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        # self: grad
+        give(grad_inputs, 0, grad)
+        return 0
+
+    cpdef str name(self):
+        return "CloneByRowsBackward0"
+
+cdef int tangents_clone_by_rows(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            walk.give(result, op_clone_by_rows(self_t))
+    finally:
+        walk.end()
+    return 0
+
+cdef TensorBase op_clone_by_rows(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("clone_by_rows", (self,))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.clone_by_rows_of(array_of(self)))
+    cdef CloneByRowsBackward0 node
+    if requires_grad_1(self):
+        node = CloneByRowsBackward0.__new__(CloneByRowsBackward0)
+        node.init(1, 0, 0)
+        collect_edge(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        tangents_clone_by_rows(result, self)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_clone_by_rows(object self):
+    self = check_tensor(self, "clone_by_rows", "input", 1)
+    return op_clone_by_rows(<TensorBase>self)
+
+def clone_by_rows(input):
+    """Copy in row-major order.
+
+    ``clone_by_rows(Tensor self) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+
+    Notes
+    -----
+    Gradients::
+
+        input: grad
+        result: auto_linear
+    """
+    return call_clone_by_rows(input)
+
+
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1942
+# derivatives.yaml:1945
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -273,13 +349,13 @@ def detach_copy(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1953
+# derivatives.yaml:1956
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("contiguous", (self,))
-    cdef TensorBase result = self if is_contiguous(self) else op_clone(self)
+    cdef TensorBase result = self if is_contiguous(self) else op_clone_by_rows(self)
     if span:
         end_op(span, result)
     return result
@@ -290,7 +366,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1961
+# derivatives.yaml:1964
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -303,7 +379,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1971
+# derivatives.yaml:1974
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -316,7 +392,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:1983
+# derivatives.yaml:1986
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -376,7 +452,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1994
+# derivatives.yaml:1997
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -455,7 +531,7 @@ def to_copy(input, dtype):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2004
+# derivatives.yaml:2007
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -545,7 +621,7 @@ def copy_to(input, device, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2014
+# derivatives.yaml:2017
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -646,7 +722,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2026
+# derivatives.yaml:2029
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -723,7 +799,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2036
+# derivatives.yaml:2039
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -824,7 +900,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2048
+# derivatives.yaml:2051
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -862,7 +938,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2056
+# derivatives.yaml:2059
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -939,7 +1015,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2065
+# derivatives.yaml:2068
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

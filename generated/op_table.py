@@ -3118,7 +3118,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input",),
         returns=("result",),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_max",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
@@ -3149,7 +3149,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1169,
+        line=1168,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3157,7 +3157,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("values", "indices"),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_max_dim",),
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
@@ -3189,14 +3189,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1184,
+        line=1182,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
         ),
         parameters=("input", "other"),
         returns=("result",),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_max_other",),
         inputs=(),
         gradients=(),
@@ -3223,13 +3223,13 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1193,
+        line=1190,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
         parameters=("input",),
         returns=("result",),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_min",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
@@ -3260,7 +3260,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1206,
+        line=1202,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3268,7 +3268,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("values", "indices"),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_min_dim",),
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
@@ -3300,14 +3300,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1221,
+        line=1216,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
         ),
         parameters=("input", "other"),
         returns=("result",),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_min_other",),
         inputs=(),
         gradients=(),
@@ -3334,7 +3334,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1230,
+        line=1224,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3342,7 +3342,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("result",),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_argmax",),
         inputs=(),
         gradients=(),
@@ -3370,7 +3370,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1241,
+        line=1234,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3378,7 +3378,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("result",),
-        forms=("function", "method", "out"),
+        forms=("function", "method"),
         entries=("op_argmin",),
         inputs=(),
         gradients=(),
@@ -3406,7 +3406,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1252,
+        line=1244,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3443,7 +3443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1262,
+        line=1254,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3480,7 +3480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1275,
+        line=1267,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3521,7 +3521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1289,
+        line=1281,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3558,7 +3558,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1301,
+        line=1293,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3593,7 +3593,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1315,
+        line=1307,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3630,7 +3630,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1327,
+        line=1319,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3665,7 +3665,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1342,
+        line=1334,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3701,7 +3701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1353,
+        line=1345,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3737,7 +3737,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1365,
+        line=1357,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3773,7 +3773,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1375,
+        line=1367,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3808,7 +3808,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1384,
+        line=1376,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3845,7 +3845,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1394,
+        line=1386,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3882,7 +3882,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1406,
+        line=1398,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3917,7 +3917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1418,
+        line=1410,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3952,7 +3952,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1429,
+        line=1421,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3986,7 +3986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1439,
+        line=1431,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4020,7 +4020,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1449,
+        line=1441,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4054,7 +4054,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1459,
+        line=1451,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4089,7 +4089,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1469,
+        line=1461,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4125,7 +4125,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1480,
+        line=1472,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4160,7 +4160,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1491,
+        line=1483,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4194,7 +4194,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1498,
+        line=1490,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4229,7 +4229,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1507,
+        line=1499,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4267,7 +4267,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1517,
+        line=1509,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4302,7 +4302,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1532,
+        line=1524,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4337,7 +4337,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1544,
+        line=1536,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4372,7 +4372,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="joining",
-        line=1555,
+        line=1547,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4408,7 +4408,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1565,
+        line=1557,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4444,7 +4444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1575,
+        line=1567,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4480,7 +4480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1584,
+        line=1576,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4515,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1594,
+        line=1586,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4550,7 +4550,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1608,
+        line=1600,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4585,7 +4585,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1618,
+        line=1610,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4620,7 +4620,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1628,
+        line=1620,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4656,7 +4656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1640,
+        line=1632,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4691,7 +4691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1650,
+        line=1642,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4729,7 +4729,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1663,
+        line=1655,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4765,7 +4765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1673,
+        line=1665,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4802,7 +4802,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1686,
+        line=1678,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4839,7 +4839,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1698,
+        line=1690,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4878,7 +4878,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1712,
+        line=1704,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4916,7 +4916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1725,
+        line=1717,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4953,7 +4953,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1737,
+        line=1729,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4992,7 +4992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1750,
+        line=1742,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5030,7 +5030,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1764,
+        line=1756,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5066,7 +5066,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1775,
+        line=1767,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5101,7 +5101,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1786,
+        line=1778,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5136,7 +5136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1802,
+        line=1794,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5179,7 +5179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1827,
+        line=1819,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5214,7 +5214,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1839,
+        line=1831,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5248,7 +5248,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1850,
+        line=1842,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5283,7 +5283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1862,
+        line=1854,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5318,7 +5318,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1874,
+        line=1866,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5353,7 +5353,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1886,
+        line=1878,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5388,7 +5388,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1899,
+        line=1891,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5427,7 +5427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1917,
+        line=1909,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5465,7 +5465,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1933,
+        line=1925,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5490,7 +5490,40 @@ OPS: "tuple[OpRow, ...]" = (
         is_view=False,
         is_composite=False,
         nondifferentiable="",
-        doc="Copy in memory of its own.",
+        doc="Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous.",
+        reference="np.copy(self)",
+    ),
+    OpRow(
+        name="clone_by_rows(Tensor self) -> Tensor",
+        base="clone_by_rows",
+        overload="",
+        family="copy",
+        line=1935,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+        ),
+        parameters=("input",),
+        returns=("result",),
+        forms=("function", "internal"),
+        entries=("op_clone_by_rows",),
+        inputs=("self",),
+        gradients=(("self", "grad"),),
+        tangent="auto_linear",
+        derived=(),
+        saving="",
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="array(clone_by_rows_of(self))",
+        complex=True,
+        is_view=False,
+        is_composite=False,
+        nondifferentiable="",
+        doc="Copy in row-major order.",
         reference="np.copy(self)",
     ),
     OpRow(
@@ -5498,7 +5531,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1942,
+        line=1945,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5533,7 +5566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1953,
+        line=1956,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5553,7 +5586,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite(self if is_contiguous(self) else clone(self))",
+        forward="composite(self if is_contiguous(self) else clone_by_rows(self))",
         complex=True,
         is_view=False,
         is_composite=True,
@@ -5566,7 +5599,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1961,
+        line=1964,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5602,7 +5635,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1971,
+        line=1974,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5638,7 +5671,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=1983,
+        line=1986,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5675,7 +5708,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1994,
+        line=1997,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5709,7 +5742,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=2004,
+        line=2007,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5744,7 +5777,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=2014,
+        line=2017,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5779,7 +5812,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=2026,
+        line=2029,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5812,7 +5845,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=2036,
+        line=2039,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5847,7 +5880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=2048,
+        line=2051,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5880,7 +5913,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=2056,
+        line=2059,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5913,7 +5946,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2065,
+        line=2068,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5946,7 +5979,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=2077,
+        line=2080,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -5984,7 +6017,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2091,
+        line=2094,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -6021,7 +6054,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2100,
+        line=2103,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6064,7 +6097,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2117,
+        line=2120,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6103,7 +6136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2131,
+        line=2134,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

@@ -1201,7 +1201,7 @@ cdef class Tensor(Variable):
         return call_outer(self, vec2)
 
     def clone(self):
-        """Copy in memory of its own."""
+        """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous."""
         return call_clone(self)
 
     def detach(self):

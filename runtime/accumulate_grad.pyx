@@ -6,7 +6,7 @@ share one accumulator and no cycle keeps them alive.
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport ADD, binary_into, is_exclusive, is_meta
+from gradsmith.runtime.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
 from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_LEAF
@@ -184,7 +184,9 @@ cdef TensorBase recorded_sum(TensorBase leaf, TensorBase found, TensorBase value
 # That of the leaf where its elements leave no gap and overlap nowhere, otherwise row by row.
 
 cdef object empty_like(TensorBase leaf, object dtype):
-    return np.empty_like(<object>leaf.array, dtype=dtype, order="K" if is_dense(<object>leaf.array) else "C")
+    if is_dense(leaf.array):
+        return array_like(<object>leaf.array, dtype)
+    return np.empty(leaf.shape, dtype)
 
 
 cdef inline bint both_by_rows(TensorBase leaf, TensorBase value) noexcept:
@@ -195,7 +197,7 @@ cdef inline bint both_by_rows(TensorBase leaf, TensorBase value) noexcept:
 cdef bint is_laid_out_like(TensorBase leaf, TensorBase value) except -1:
     if both_by_rows(leaf, value):
         return True
-    if is_dense(<object>leaf.array):
+    if is_dense(leaf.array):
         return same_strides(leaf, value)
     return cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array)
 
@@ -210,19 +212,6 @@ cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
             continue
         if cnp.PyArray_STRIDE(one, i) * other_size != cnp.PyArray_STRIDE(other, i) * size:
             return False
-    return True
-
-
-cdef bint is_dense(object array) except -1:
-    """Do the elements lie side by side in some order of the dimensions?"""
-    if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>array) or cnp.PyArray_IS_F_CONTIGUOUS(<cnp.ndarray>array):
-        return True
-    cdef list steps = sorted([(step, size) for step, size in zip(array.strides, array.shape) if size != 1])
-    cdef Py_ssize_t expected = array.itemsize
-    for step, size in steps:
-        if step != expected:
-            return False
-        expected *= size
     return True
 
 

@@ -384,7 +384,7 @@ cdef TensorBase as_floating(TensorBase t):
 # ---- results
 
 cdef TensorBase copy_of(TensorBase view):
-    return upcalls.clone(view)
+    return upcalls.clone_by_rows(view)
 
 
 cdef list copies_of(list views):

@@ -3,6 +3,9 @@
 Every function takes borrowed ``PyObject *`` of exact ``numpy.ndarray`` objects, of any dtype, layout and alignment, and
 returns a new reference, NULL with an exception set on failure. Nothing here knows about tensors or gradients.
 
+What is computed element by element keeps the order of dimensions that its operands have in memory; see Note [Order of
+dimensions] in kernels/order.h.
+
 Fast is: native f4, f8 (also c8, c16, integers and bool for ufuncs), aligned operands. Everything else is computed by
 NumPy's public functions, silently and with the same result.
 """
@@ -111,6 +114,9 @@ cdef int binary_scalar_into(int ufunc, PyObject *a, object number, bint number_f
 # NULL without an exception: the inputs are not all f4 or all f8, take the general path. `reuse` is an array that the
 # caller alone owns, or NULL; it is overwritten and returned when it has the result's exact layout. It may be an input.
 cdef PyObject *fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+# The same written over `out`, which is one of the inputs or shares no memory with them. 0: nothing was written, since
+# the inputs are not all f4 or all f8, or `out` is not of the result's shape and type and without gaps.
+cdef int fused_over(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1
 
 # condition ? a : b with broadcasting; condition is a bool array, a and b are promoted.
 cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL
@@ -118,11 +124,13 @@ cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL
 # ---- allocation and ownership
 
 cdef PyObject *empty_array(int type_num, int ndim, const npy_intp *dims) except NULL   # C-contiguous, uninitialised
-cdef PyObject *empty_like_array(PyObject *a) except NULL                               # same dtype and shape, C-contiguous
 cdef PyObject *full_array(int type_num, int ndim, const npy_intp *dims, object number) except NULL
-cdef PyObject *clone(PyObject *a) except NULL                                          # C-contiguous copy
+cdef PyObject *clone(PyObject *a) except NULL                                          # dimensions in the same order
+cdef PyObject *clone_by_rows(PyObject *a) except NULL                                  # C-contiguous copy
 cdef PyObject *contiguous(PyObject *a) except NULL                                     # `a` itself when it already is
 cdef PyObject *cast(PyObject *a, int type_num) except NULL                             # `a` itself when it already is
+cdef object empty_like(object a, object dtype)             # shape and order of `a`, uninitialised; a native dtype
+cdef bint is_dense(PyObject *a) noexcept                   # elements side by side, whatever the order of dimensions
 cdef int copy_into(PyObject *out, PyObject *a) except -1                               # broadcast, cast, overlap-safe
 cdef int fill(PyObject *out, object number) except -1
 # Gives up one owned reference: the array is kept for reuse when nobody else can see it, else its reference is dropped.

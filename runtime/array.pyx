@@ -16,7 +16,6 @@ cdef extern from "runtime/kernels/kernels.h":
     void gs_cache_init() noexcept
     void gs_threads_init() noexcept
 
-    PyObject *gs_empty_like(PyObject *a) except NULL
     PyObject *gs_array_new(int type_num, int ndim, const npy_intp *dims) except NULL
     void gs_array_release(PyObject *a) noexcept
     void gs_cache_clear() noexcept
@@ -30,9 +29,12 @@ cdef extern from "runtime/kernels/kernels.h":
 
     PyObject *gs_cast(PyObject *a, int type_num) except NULL
     PyObject *gs_clone(PyObject *a) except NULL
+    PyObject *gs_clone_by_rows(PyObject *a) except NULL
     PyObject *gs_contiguous(PyObject *a) except NULL
     int gs_copy_into(PyObject *out, PyObject *a) except -1
     int gs_fill(PyObject *out, PyObject *number) except -1
+    PyObject *gs_result_like(PyObject *operand, int type) except NULL
+    int gs_is_dense(PyObject *a) noexcept
     PyObject *gs_full(int type_num, int ndim, const npy_intp *dims, PyObject *number) except NULL
 
     void gs_meta_report_to(void (*function)(int in_use) noexcept) noexcept
@@ -58,6 +60,7 @@ cdef extern from "runtime/kernels/kernels.h":
     int gs_is_exclusive(PyObject *a) noexcept
     int gs_result_type_of(PyObject *a, PyObject *b) except -1
     PyObject *gs_fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+    int gs_fused_into(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1
     PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b) except NULL
 
     PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims) except NULL
@@ -118,6 +121,10 @@ cdef PyObject *fused(const FusedKernel *kernel, PyObject **inputs, const double 
     return gs_fused(kernel, inputs, scalars, reuse)
 
 
+cdef int fused_over(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1:
+    return gs_fused_into(kernel, inputs, scalars, out)
+
+
 cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL:
     return gs_where(condition, a, b)
 
@@ -129,16 +136,16 @@ cdef PyObject *empty_array(int type_num, int ndim, const npy_intp *dims) except 
     return gs_array_new(type_num, ndim, dims)
 
 
-cdef PyObject *empty_like_array(PyObject *a) except NULL:
-    return gs_empty_like(a)
-
-
 cdef PyObject *full_array(int type_num, int ndim, const npy_intp *dims, object number) except NULL:
     return gs_full(type_num, ndim, dims, <PyObject *>number)
 
 
 cdef PyObject *clone(PyObject *a) except NULL:
     return gs_clone(a)
+
+
+cdef PyObject *clone_by_rows(PyObject *a) except NULL:
+    return gs_clone_by_rows(a)
 
 
 cdef PyObject *contiguous(PyObject *a) except NULL:
@@ -155,6 +162,26 @@ cdef int copy_into(PyObject *out, PyObject *a) except -1:
 
 cdef int fill(PyObject *out, object number) except -1:
     return gs_fill(out, <PyObject *>number)
+
+
+cdef object empty_like(object a, object dtype):
+    return owned(gs_result_like(<PyObject *>a, dtype.num))
+
+
+def empty_of(array, dtype):
+    """Uninitialised array with the shape of `array`, and its dimensions in the same order in memory."""
+    return empty_like(array, dtype)
+
+
+cdef object owned(PyObject *array):
+    """The object of a new reference."""
+    result = <object>array
+    Py_DECREF_pointer(array)
+    return result
+
+
+cdef bint is_dense(PyObject *a) noexcept:
+    return gs_is_dense(a)
 
 
 cdef void release_array(PyObject *a) noexcept:
@@ -189,7 +216,7 @@ cdef void report_meta_to(meta_listener listener) noexcept:
 
 
 cdef object readable_copy(object a):
-    return array_without_data(a.shape, a.dtype) if gs_meta_of_array(<PyObject *>a) else a.copy()
+    return array_without_data(a.shape, a.dtype) if gs_meta_of_array(<PyObject *>a) else owned(gs_clone(<PyObject *>a))
 
 
 def has_no_data(array):
@@ -206,10 +233,7 @@ def array_without_data(shape, dtype):
     for size in shape:
         dims[ndim] = size
         ndim += 1
-    cdef PyObject *array = gs_meta_new(numpy.dtype(dtype).num, ndim, dims)
-    result = <object>array
-    Py_DECREF_pointer(array)
-    return result
+    return owned(gs_meta_new(numpy.dtype(dtype).num, ndim, dims))
 
 
 # ---- types

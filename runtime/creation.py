@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.array import array_without_data, empty_of, has_no_data
 from gradsmith.runtime.device import META, as_device
 from gradsmith.runtime.dtypes import (
     as_dtype,
@@ -24,7 +24,7 @@ from gradsmith.runtime.dtypes import (
     require_supported,
 )
 from gradsmith.runtime.python_data import array_of_data, existing_array, is_tensor, refuse_masked
-from gradsmith.runtime.tensor import TensorBase, from_array
+from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -240,21 +240,22 @@ def zeros_like(
     input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor of zeros with the shape and dtype of `input`."""
-    return _filled_like("zeros_like", np.zeros, input, dtype, device, requires_grad)
+    return _filled_like("zeros_like", np.zeros, 0, input, dtype, device, requires_grad)
 
 
 def ones_like(
     input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor of ones with the shape and dtype of `input`."""
-    return _filled_like("ones_like", np.ones, input, dtype, device, requires_grad)
+    return _filled_like("ones_like", np.ones, 1, input, dtype, device, requires_grad)
 
 
 def empty_like(
     input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor with the shape and dtype of `input` whose values are whatever its memory held."""
-    return _filled_like("empty_like", np.empty, input, dtype, device, requires_grad)
+    shape, dtype, device = like("empty_like", input, dtype, device)
+    return made(filler(_empty_like(input), device, None, "empty_like")(shape, dtype), requires_grad)
 
 
 def full_like(
@@ -268,20 +269,40 @@ def full_like(
     """Tensor of one value with the shape and dtype of `input`."""
     shape, dtype, device = like("full_like", input, dtype, device)
     value = _number("full_like", "fill_value", fill_value)
-    array = _fill("full_like", shape, value, dtype, filler(np.empty, device, None, "full_like"))
+    array = _fill("full_like", shape, value, dtype, filler(_empty_like(input), device, None, "full_like"))
     return made(array, requires_grad)
 
 
 def _filled_like(
     op: str,
     fill: Callable[..., Array],
+    value: int,
     input: Tensor,
     dtype: DTypeLike | None,
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
+    """Tensor of `value` everywhere, which `fill` makes row by row."""
     shape, dtype, device = like(op, input, dtype, device)
-    return made(filler(fill, device, None, op)(shape, dtype), requires_grad)
+    if input.is_contiguous():
+        return made(filler(fill, device, None, op)(shape, dtype), requires_grad)
+    return made(_fill(op, shape, value, dtype, filler(_empty_like(input), device, None, op)), requires_grad)
+
+
+def _empty_like(input: Tensor) -> Callable[..., Array]:
+    """What makes an uninitialised array, its dimensions in memory in the order of those of `input`."""
+    if input.is_contiguous():
+        return np.empty
+    return lambda shape, dtype: empty_of(array_behind(input), dtype)
+
+
+def ordered_like(input: Tensor, array: Array) -> Array:
+    """A new array of the shape of `input`, with its dimensions in memory in the same order."""
+    if input.is_contiguous() or has_no_data(array):
+        return array
+    ordered = empty_of(array_behind(input), array.dtype)
+    ordered[...] = array
+    return ordered
 
 
 # ---- ranges

@@ -3,7 +3,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport FusedKernel, fused
+from gradsmith.runtime.array cimport FusedKernel, fused, fused_over
 from gradsmith.runtime.input_buffer cimport is_owned
 from gradsmith.runtime.node cimport Node, wants
 from gradsmith.runtime.node_slots cimport value_of
@@ -108,39 +108,38 @@ cdef bint read_scalars(const FusedKernel *kernel, object scalars, double *number
     return True
 
 
-cdef PyObject *run_forward(
-    const FusedKernel *kernel, PyObject **tensors, object scalars, PyObject *reuse
-) except? NULL:
-    cdef PyObject *inputs[MAX_INPUTS]
-    cdef double numbers[MAX_INPUTS]
+cdef bint read_operands(
+    const FusedKernel *kernel, PyObject **tensors, object scalars, PyObject **inputs, double *numbers
+) except -1:
+    """False when a number is complex, which no kernel takes."""
     cdef int i
     if not read_scalars(kernel, scalars, numbers):
-        return NULL
+        return False
     for i in range(kernel.n_inputs):
         inputs[i] = (<TensorBase>tensors[kernel.inputs[i]]).array
-    return fused(kernel, inputs, numbers, reuse)
+    return True
 
 
 cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars):
-    cdef PyObject *array = run_forward(kernel, tensors, scalars, NULL)
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double numbers[MAX_INPUTS]
+    cdef PyObject *array
+    if not read_operands(kernel, tensors, scalars, inputs, numbers):
+        return None
+    array = fused(kernel, inputs, numbers, NULL)
     return None if array == NULL else wrap_owned(array)
 
 
 cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1:
-    cdef PyObject *operand
-    cdef PyObject *array
-    cdef bint written
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double numbers[MAX_INPUTS]
     cdef int i
-    for i in range(kernel.n_inputs):
-        operand = (<TensorBase>tensors[kernel.inputs[i]]).array
-        if operand != out.array and may_overlap(operand, out.array):
-            return False
-    array = run_forward(kernel, tensors, scalars, out.array)
-    if array == NULL:
+    if not read_operands(kernel, tensors, scalars, inputs, numbers):
         return False
-    written = array == out.array
-    Py_DECREF_pointer(array)
-    return written
+    for i in range(kernel.n_inputs):
+        if inputs[i] != out.array and may_overlap(inputs[i], out.array):
+            return False
+    return fused_over(kernel, inputs, numbers, out.array)
 
 
 cdef bint may_overlap(PyObject *a, PyObject *b) except -1:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data
-from gradsmith.runtime.creation import allocate, as_count, as_size, like, made, on_meta
+from gradsmith.runtime.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
 from gradsmith.runtime.device import CPU, DeviceLike, as_device
 from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
 from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
@@ -196,7 +196,7 @@ def rand_like(
     """`rand` with the shape and dtype of `input`."""
     shape, dtype, device = like("rand_like", input, dtype, device)
     array = _real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype, device)
-    return made(array, requires_grad)
+    return made(ordered_like(input, array), requires_grad)
 
 
 def randn_like(
@@ -210,7 +210,7 @@ def randn_like(
     """`randn` with the shape and dtype of `input`."""
     shape, dtype, device = like("randn_like", input, dtype, device)
     array = _real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype, device)
-    return made(array, requires_grad)
+    return made(ordered_like(input, array), requires_grad)
 
 
 def _drawn(
@@ -297,7 +297,8 @@ def randint_like(
     """`randint` with the shape and dtype of `input`: ``randint_like(input, high)`` or ``(input, low, high)``."""
     shape, dtype, device = like("randint_like", input, dtype, device)
     low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
-    return made(_integers("randint_like", generator, low, high, shape, dtype, device), requires_grad)
+    array = _integers("randint_like", generator, low, high, shape, dtype, device)
+    return made(ordered_like(input, array), requires_grad)
 
 
 def _integer_range(

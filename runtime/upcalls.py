@@ -22,6 +22,7 @@ backward: _Function = _missing
 call_node: _Function = _missing
 add: _Function = _missing
 clone: _Function = _missing
+clone_by_rows: _Function = _missing
 copy_: _Function = _missing
 expand: _Function = _missing
 fill_: _Function = _missing

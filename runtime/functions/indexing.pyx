@@ -10,7 +10,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport clone, is_meta, where
+from gradsmith.runtime.array cimport clone, clone_by_rows, is_meta, where
 from gradsmith.runtime.functions.normalize cimport wrap_dim
 from gradsmith.runtime.functions.ownership cimport fresh_zeros, take
 from gradsmith.runtime.functions.places cimport (
@@ -301,7 +301,7 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     src = writable("scatter", src, a.dtype)
     if src.ndim and index.size:
         check_src("scatter", index, src)
-    result = take(clone(<PyObject *>a))
+    result = take(clone_by_rows(<PyObject *>a))
     scatter_places(result, axis, index, src, False)
     return result
 
@@ -313,10 +313,10 @@ cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     check_src("scatter_add", index, src)
     src = writable("scatter_add", src, a.dtype)
     if is_addable(a):
-        result = take(clone(<PyObject *>a))
+        result = take(clone_by_rows(<PyObject *>a))
         scatter_places(result, axis, index, src, True)
         return result
-    wide = a.astype(sum_dtype(a))
+    wide = a.astype(sum_dtype(a), order="C")
     scatter_places(wide, axis, index, src.astype(wide.dtype), True)
     return wide.astype(a.dtype)
 
@@ -361,7 +361,7 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
     if a.ndim == 0:
         return np.asarray(a + values.sum(dtype=a.dtype))
     if is_addable(a):
-        result = take(clone(<PyObject *>a))
+        result = take(clone_by_rows(<PyObject *>a))
         add_rows(result, axis, 1, vector, values)
         return result
     wide = a.astype(sum_dtype(a), order="C")

@@ -7,6 +7,7 @@ from numpy cimport npy_intp
 from gradsmith.runtime.array cimport copy_into
 from gradsmith.runtime.functions.normalize cimport read_axes, wrap_dim
 from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh_beside
+from gradsmith.runtime.functions.pointwise cimport clone_of
 from gradsmith.runtime.functions.shapes cimport part, select_of
 
 from functools import reduce
@@ -107,7 +108,4 @@ cpdef object flip_of(object a, object dims):
     """Copy with the order along axes reversed."""
     cdef int axes[MAX_DIMS]
     cdef int count = read_axes(dims, cnp.PyArray_NDIM(a), axes)
-    result = fresh_beside(a, cnp.PyArray_TYPE(a), a.shape)
-    reversed_view = np.flip(a, [axes[i] for i in range(count)]) if cnp.PyArray_NDIM(a) else a
-    put(result, reversed_view)
-    return result
+    return clone_of(np.flip(a, [axes[i] for i in range(count)]) if cnp.PyArray_NDIM(a) else a)

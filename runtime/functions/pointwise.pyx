@@ -5,7 +5,20 @@ cimport numpy as cnp
 from libc.math cimport erf
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport cast, clone, contiguous, default_type, empty_like_array, is_meta, where
+from gradsmith.runtime.array cimport (
+    ADD,
+    FLOOR_DIVIDE,
+    TRUE_DIVIDE,
+    TRUNC,
+    binary,
+    cast,
+    clone,
+    clone_by_rows,
+    default_type,
+    is_meta,
+    unary,
+    where,
+)
 from gradsmith.runtime.functions.ownership cimport take
 
 import numpy as np
@@ -50,7 +63,11 @@ cpdef object where_of(object condition, object a, object b):
 cdef tuple promoted(object a, object b):
     """A number beside an array has no dtype of its own but its category."""
     dtype = result_type(a, b)
-    return np.asarray(a, dtype), np.asarray(b, dtype)
+    return in_dtype(a, dtype), in_dtype(b, dtype)
+
+
+cdef object in_dtype(object value, object dtype):
+    return take(cast(<PyObject *>value, dtype.num)) if isinstance(value, np.ndarray) else np.asarray(value, dtype)
 
 
 cdef int check_broadcast(str op, object a, object b, object c) except -1:
@@ -77,25 +94,24 @@ cpdef object erf_of(object a):
     if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
         a = take(cast(<PyObject *>a, default_type()))
         return erf_of(a)
-    a = take(contiguous(<PyObject *>a))
-    result = take(empty_like_array(<PyObject *>a))
-    fill_erf(a, result)
+    result = take(clone(<PyObject *>a))
+    put_erf(result)
     return result
 
 
-cdef int fill_erf(object a, object result) except -1:
+cdef int put_erf(object a) except -1:
+    """In place, for an array without gaps."""
     cdef npy_intp count = cnp.PyArray_SIZE(a)
-    cdef const char *source = cnp.PyArray_BYTES(a)
-    cdef char *target = cnp.PyArray_BYTES(result)
+    cdef char *elements = cnp.PyArray_BYTES(a)
     cdef npy_intp i
     if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32:
         with nogil:
             for i in range(count):
-                (<float *>target)[i] = erff((<const float *>source)[i])
+                (<float *>elements)[i] = erff((<float *>elements)[i])
     else:
         with nogil:
             for i in range(count):
-                (<double *>target)[i] = erf((<const double *>source)[i])
+                (<double *>elements)[i] = erf((<double *>elements)[i])
     return 0
 
 
@@ -106,27 +122,17 @@ cpdef object rounded_div_of(object a, object b, object rounding_mode):
         raise RuntimeError(f"div(): rounding_mode must be None, 'trunc' or 'floor', but got {rounding_mode!r}")
     a, b = promoted(a, b)
     check_divisor(b)
-    with np.errstate(all="ignore"):
-        if rounding_mode is None:
-            return true_quotient(a, b)
-        if a.dtype.kind == "f":
-            return np.asarray(np.floor_divide(a, b) if rounding_mode == "floor" else np.trunc(np.true_divide(a, b)))
-        return np.asarray(integer_quotient(a, b, rounding_mode))
-
-
-cdef object true_quotient(object a, object b):
-    if a.dtype.kind not in "fc":
-        a = take(cast(<PyObject *>a, default_type()))
-        b = take(cast(<PyObject *>b, default_type()))
-    return np.asarray(np.true_divide(a, b))
-
-
-cdef object integer_quotient(object a, object b, str rounding_mode):
-    quotient = np.floor_divide(a, b)
-    if rounding_mode == "floor" or a.dtype.kind != "i":
-        return quotient
-    inexact = np.multiply(quotient, b) != a
-    return quotient + (inexact & ((a < 0) != (b < 0)))
+    if rounding_mode is None:
+        return take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
+    if a.dtype.kind == "f" and rounding_mode == "trunc":
+        quotient = take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
+        return take(unary(TRUNC, <PyObject *>quotient))
+    quotient = take(binary(FLOOR_DIVIDE, <PyObject *>a, <PyObject *>b))
+    if a.dtype.kind == "i" and rounding_mode == "trunc":
+        inexact = np.multiply(quotient, b) != a
+        correction = np.asarray(inexact & ((a < 0) != (b < 0)))
+        return take(binary(ADD, <PyObject *>quotient, <PyObject *>correction))
+    return quotient
 
 
 cdef int check_divisor(object b) except -1:
@@ -141,6 +147,10 @@ cdef int check_divisor(object b) except -1:
 
 cpdef object clone_of(object a):
     return a if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
+
+
+cpdef object clone_by_rows_of(object a):
+    return a if is_meta(<PyObject *>a) else take(clone_by_rows(<PyObject *>a))
 
 
 cpdef object to_copy_of(object a, object dtype):

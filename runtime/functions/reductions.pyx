@@ -20,6 +20,7 @@ from gradsmith.runtime.array cimport (
     binary_scalar,
     cast,
     clone,
+    clone_by_rows,
     default_type,
     is_meta,
     log_softmax,
@@ -117,7 +118,7 @@ cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
     if not is_addable(a):
         with np.errstate(all="ignore"):
             return np.cumsum(a, axis=axis) if a.ndim else a.copy()
-    a = take(clone(<PyObject *>a))
+    a = take(clone_by_rows(<PyObject *>a))
     if cnp.PyArray_NDIM(a):
         add_along(a, axis)
     return a

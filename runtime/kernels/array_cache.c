@@ -10,7 +10,7 @@
  * by their memory handler, which does what NumPy's default one does under a name of its own.
  *
  * Cached arrays hang in buckets of equal (bytes, number of dimensions, type).  An array never changes these: NumPy
- * frees shape and data by size.  Shape and strides are rewritten when it is handed out.  The list is threaded through
+ * frees shape and data by size.  Shape, strides and flags are rewritten when it is handed out.  The list is threaded through
  * the `base` field, which is NULL in every array that qualifies and is set back to NULL on the way out.
  *
  *     buckets[h] -> array -base-> array -base-> NULL
@@ -205,16 +205,6 @@ gs_array_new(int type, int nd, const npy_intp *dims)
     }
     set_flags(a);
     return array;
-}
-
-PyObject *
-gs_empty_like(PyObject *a)
-{
-    int type = gs_type(a);
-    if (type < 0) {
-        return PyArray_NewLikeArray((PyArrayObject *)a, NPY_CORDER, NULL, 0);
-    }
-    return gs_array_like(a, type);
 }
 
 /* ---- putting in */

@@ -18,7 +18,8 @@ gs_array_xrelease(PyObject *array)
 }
 
 /* Is the one reference the caller holds the only way to reach this memory?  A base, a weak reference or an exported
- * buffer could make it visible elsewhere; flags rule out views, read-only and foreign memory. */
+ * buffer could make it visible elsewhere; flags rule out views, read-only and foreign memory.  Dimensions may lie in any
+ * order. */
 static inline int
 gs_array_is_exclusive(PyObject *array)
 {
@@ -29,8 +30,8 @@ gs_array_is_exclusive(PyObject *array)
     PyArrayObject_fields *a = gs_fields(array);
     return Py_REFCNT(array) == 1 && Py_TYPE(array) == &PyArray_Type && a->base == NULL && a->weakreflist == NULL &&
            a->_buffer_info == NULL &&
-           (a->flags & ~NPY_ARRAY_F_CONTIGUOUS) ==
-               (NPY_ARRAY_OWNDATA | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
+           (a->flags & ~(NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)) ==
+               (NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
 #endif
 }
 

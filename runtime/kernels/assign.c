@@ -2,6 +2,7 @@
 #include "array_cache.h"
 #include "iteration.h"
 #include "meta.h"
+#include "order.h"
 #include "promotion.h"
 #include "thread_pool.h"
 
@@ -168,7 +169,10 @@ copy_by_numpy(PyObject *out, PyObject *array)
 static int
 same_dense_layout(PyObject *a, PyObject *b)
 {
-    return gs_type(a) >= 0 && gs_type(a) == gs_type(b) && gs_is_plain(a) && gs_is_plain(b) && gs_same_shape(a, b);
+    if (gs_type(a) < 0 || gs_type(a) != gs_type(b) || !gs_same_shape(a, b)) {
+        return 0;
+    }
+    return (gs_is_plain(a) && gs_is_plain(b)) || (gs_has_strides(a, gs_fields(b)->strides) && gs_is_dense(a));
 }
 
 #define PAGE 4096
@@ -218,14 +222,10 @@ copy_apart(PyObject *out, PyObject *array)
     return 0;
 }
 
-PyObject *
-gs_cast(PyObject *array, int type)
+/* `out`, new and of the array's shape, with its elements. */
+static PyObject *
+with_elements(PyObject *out, PyObject *array)
 {
-    if (gs_type(array) == type) {
-        Py_INCREF(array);
-        return array;
-    }
-    PyObject *out = gs_array_new(type, gs_fields(array)->nd, gs_fields(array)->dimensions);
     if (out != NULL && copy_apart(out, array) < 0) {
         Py_CLEAR(out);
     }
@@ -233,17 +233,33 @@ gs_cast(PyObject *array, int type)
 }
 
 PyObject *
+gs_cast(PyObject *array, int type)
+{
+    if (gs_type(array) == type) {
+        Py_INCREF(array);
+        return array;
+    }
+    return with_elements(gs_result_like(array, type), array);
+}
+
+PyObject *
 gs_clone(PyObject *array)
 {
     int type = gs_type(array);
     if (type < 0) {
-        return PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER);
+        return PyArray_NewCopy((PyArrayObject *)array, NPY_KEEPORDER);
     }
-    PyObject *out = gs_array_new(type, gs_fields(array)->nd, gs_fields(array)->dimensions);
-    if (out != NULL && copy_apart(out, array) < 0) {
-        Py_CLEAR(out);
+    return with_elements(gs_result_like(array, type), array);
+}
+
+PyObject *
+gs_clone_by_rows(PyObject *array)
+{
+    int type = gs_numeric_type(array);
+    if (type < 0) {
+        return NULL;
     }
-    return out;
+    return with_elements(gs_array_new(type, gs_fields(array)->nd, gs_fields(array)->dimensions), array);
 }
 
 PyObject *
@@ -253,8 +269,7 @@ gs_contiguous(PyObject *array)
         Py_INCREF(array);
         return array;
     }
-    int type = gs_numeric_type(array);
-    return type < 0 ? NULL : gs_type(array) == type ? gs_clone(array) : gs_cast(array, type);
+    return gs_clone_by_rows(array);
 }
 
 PyObject *

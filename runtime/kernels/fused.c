@@ -2,21 +2,25 @@
  *
  * A kernel wants contiguous rows.  Operands that are not are gathered, a tile at a time, into buffers that stay in L1:
  *
- *     result   [tile][tile][tile] ...          always contiguous
- *     input 0   read in place                  contiguous, or contiguous within the tile
+ *     result   [tile][tile][tile] ...          always without gaps
+ *     input 0   read in place                  without gaps, or without gaps within the tile
  *     input 1   gathered into buffer 1         strided or broadcast
+ *
+ * The walk is in the order in which the result lies in memory, see Note [Order of dimensions]: inputs that lie in the
+ * same order are one long row with it.
  */
 #include "fused.h"
 #include "array_cache.h"
 #include "iteration.h"
 #include "meta.h"
+#include "order.h"
 #include "thread_pool.h"
 
 #define TILE_BYTES 4096
 #define SHORT_ROW 64 /* rows below this many elements are gathered across their ends */
 
 typedef enum {
-    FLAT,     /* contiguous over the whole result */
+    FLAT,     /* without gaps, in the order of the result */
     CONSTANT, /* one element for the whole result: its buffer is filled once */
     OTHER
 } operand_kind;
@@ -233,22 +237,14 @@ all_plain_and_alike(const gs_fused_kernel *kernel, PyObject *const *inputs)
     return 1;
 }
 
+/* Can the array take a result of this type and shape? */
 static int
-has_layout(PyObject *array, int type, int nd, const npy_intp *dims)
+can_take(PyObject *array, int type, int nd, const npy_intp *dims)
 {
+    const int wanted = NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
     PyArrayObject_fields *a = gs_fields(array);
-    return a->descr == gs_descr[type] && gs_is_plain(array) && (a->flags & NPY_ARRAY_WRITEABLE) && a->nd == nd &&
+    return a->descr == gs_descr[type] && (a->flags & wanted) == wanted && a->nd == nd &&
            (nd == 0 || memcmp(a->dimensions, dims, sizeof(npy_intp) * (size_t)nd) == 0);
-}
-
-static PyObject *
-output_for(PyObject *reuse, int type, int nd, const npy_intp *dims)
-{
-    if (reuse != NULL && has_layout(reuse, type, nd, dims)) {
-        Py_INCREF(reuse);
-        return reuse;
-    }
-    return gs_array_new(type, nd, dims);
 }
 
 static void
@@ -285,19 +281,15 @@ run_flat_parallel(const gs_fused_kernel *kernel, gs_fused_loop loop, PyObject **
     let_go(kernel, inputs);
 }
 
-static PyObject *
-fused_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *reuse)
+/* All operands are plain and of one shape. */
+static inline void
+run_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out)
 {
-    PyArrayObject_fields *model = gs_fields(inputs[0]);
-    PyObject *out = output_for(reuse, type, model->nd, model->dimensions);
-    if (out == NULL) {
-        return NULL;
-    }
     gs_fused_loop loop = kernel->loops[type == NPY_FLOAT64];
     npy_intp n = gs_size(out);
     if (GS_UNLIKELY(n * kernel->cost >= GS_GRAIN)) {
         run_flat_parallel(kernel, loop, inputs, scalars, out, gs_itemsize[type], n);
-        return out;
+        return;
     }
     char *args[GS_MAX_OPERANDS];
     for (int i = 0; i < kernel->n_inputs; i++) {
@@ -305,36 +297,78 @@ fused_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const do
     }
     args[kernel->n_inputs] = gs_fields(out)->data;
     loop(args, scalars, n);
-    return out;
 }
 
-static GS_NOINLINE PyObject *
-fused_broadcast(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *reuse)
+/* Inputs of any layout.  0, and nothing is written, when the output has gaps. */
+static int
+run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out)
 {
-    npy_intp dims[NPY_MAXDIMS];
-    int nd = gs_broadcast_shape(inputs, kernel->n_inputs, dims);
-    if (nd >= 0 && gs_any_meta(inputs, kernel->n_inputs)) {
-        return gs_meta_new(type, nd, dims);
-    }
-    PyObject *out = nd < 0 ? NULL : output_for(reuse, type, nd, dims);
-    if (out == NULL) {
-        return NULL;
-    }
     PyObject *operands[GS_MAX_OPERANDS];
+    int all_flat = 1;
+    fused_run run;
     memcpy(operands, inputs, sizeof(PyObject *) * kernel->n_inputs);
     operands[kernel->n_inputs] = out;
-    fused_run run;
     run.loop = kernel->loops[type == NPY_FLOAT64];
     run.scalars = scalars;
     run.size = gs_itemsize[type];
     run.n_inputs = kernel->n_inputs;
-    gs_iteration_init(&run.it, operands, kernel->n_inputs + 1, nd, dims);
+    gs_iteration_init(&run.it, operands, kernel->n_inputs + 1, gs_fields(out)->nd, gs_fields(out)->dimensions);
+    if (kind_of(&run.it, kernel->n_inputs, run.size) != FLAT) {
+        return 0;
+    }
     for (int i = 0; i < kernel->n_inputs; i++) {
         run.kinds[i] = kind_of(&run.it, i, run.size);
+        all_flat &= run.kinds[i] == FLAT;
     }
     hold(kernel, inputs);
-    gs_parallel(run_tiles, &run, run.it.size, kernel->cost + 1, TILE_BYTES / run.size);
+    if (all_flat) {
+        gs_parallel(run_flat, &run, run.it.size, kernel->cost, 64);
+    } else {
+        gs_parallel(run_tiles, &run, run.it.size, kernel->cost + 1, TILE_BYTES / run.size);
+    }
     let_go(kernel, inputs);
+    return 1;
+}
+
+/* ---- new results */
+
+static PyObject *
+plain_output(PyObject *reuse, int type, int nd, const npy_intp *dims)
+{
+    if (reuse != NULL && gs_is_plain(reuse) && can_take(reuse, type, nd, dims)) {
+        Py_INCREF(reuse);
+        return reuse;
+    }
+    return gs_array_new(type, nd, dims);
+}
+
+static PyObject *
+general_output(PyObject *reuse, int type, int n, PyObject *const *inputs, int nd, const npy_intp *dims)
+{
+    npy_intp strides[NPY_MAXDIMS];
+    if (reuse != NULL && can_take(reuse, type, nd, dims)) {
+        gs_result_strides(inputs, n, nd, dims, gs_itemsize[type], strides);
+        if (gs_has_strides(reuse, strides)) {
+            Py_INCREF(reuse);
+            return reuse;
+        }
+    }
+    return gs_result_new(type, inputs, n, nd, dims);
+}
+
+static GS_NOINLINE PyObject *
+fused_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *reuse)
+{
+    npy_intp dims[NPY_MAXDIMS];
+    int n = kernel->n_inputs;
+    int nd = gs_broadcast_shape(inputs, n, dims);
+    if (nd >= 0 && gs_any_meta(inputs, n)) {
+        return gs_meta_new(type, nd, dims);
+    }
+    PyObject *out = nd < 0 ? NULL : general_output(reuse, type, n, inputs, nd, dims);
+    if (out != NULL) {
+        run_general(kernel, type, inputs, scalars, out);
+    }
     return out;
 }
 
@@ -349,8 +383,38 @@ gs_fused(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars
     if (type < 0) {
         return NULL;
     }
-    if (GS_LIKELY(all_plain_and_alike(kernel, inputs))) {
-        return fused_plain(kernel, type, inputs, scalars, reuse);
+    if (GS_UNLIKELY(!all_plain_and_alike(kernel, inputs))) {
+        return fused_general(kernel, type, inputs, scalars, reuse);
     }
-    return fused_broadcast(kernel, type, inputs, scalars, reuse);
+    PyArrayObject_fields *model = gs_fields(inputs[0]);
+    PyObject *out = plain_output(reuse, type, model->nd, model->dimensions);
+    if (GS_LIKELY(out != NULL)) {
+        run_plain(kernel, type, inputs, scalars, out);
+    }
+    return out;
+}
+
+/* ---- results into an array that exists */
+
+int
+gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *out)
+{
+    npy_intp dims[NPY_MAXDIMS];
+    int n = kernel->n_inputs;
+    int type = kernel->loops[0] == NULL ? -1 : common_float(kernel, inputs);
+    if (type < 0 || gs_is_meta(out) || gs_any_meta(inputs, n)) {
+        return 0;
+    }
+    int nd = gs_broadcast_shape(inputs, n, dims);
+    if (nd < 0) {
+        return -1;
+    }
+    if (!can_take(out, type, nd, dims)) {
+        return 0;
+    }
+    if (gs_is_plain(out) && all_plain_and_alike(kernel, inputs)) {
+        run_plain(kernel, type, inputs, scalars, out);
+        return 1;
+    }
+    return run_general(kernel, type, inputs, scalars, out);
 }

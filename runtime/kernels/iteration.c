@@ -1,4 +1,5 @@
 #include "iteration.h"
+#include "order.h"
 #include "thread_pool.h"
 
 /* ---- shapes */
@@ -79,21 +80,22 @@ void
 gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims)
 {
     npy_intp strides[GS_MAX_OPERANDS];
+    int order[NPY_MAXDIMS];
+    gs_order(&arrays[n - 1], 1, nd, dims, order);
     it->n_operands = n;
     it->nd = 0;
     it->size = 1;
     for (int i = 0; i < n; i++) {
         it->data[i] = gs_fields(arrays[i])->data;
     }
-    for (int d = nd - 1; d >= 0; d--) {
+    for (int k = 0; k < nd; k++) {
+        int d = order[k];
         it->size *= dims[d];
         if (dims[d] == 1) {
             continue;
         }
         for (int i = 0; i < n; i++) {
-            PyArrayObject_fields *a = gs_fields(arrays[i]);
-            int own = d - (nd - a->nd);
-            strides[i] = own < 0 || a->dimensions[own] == 1 ? 0 : a->strides[own];
+            strides[i] = gs_broadcast_stride(arrays[i], nd, d);
         }
         append_dim(it, dims[d], strides);
     }

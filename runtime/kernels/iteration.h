@@ -12,9 +12,10 @@ GS_HIDDEN_BEGIN
 /* One more dimension than NumPy allows: the innermost one may be split in two. */
 #define GS_MAX_DIMS (NPY_MAXDIMS + 1)
 
-/* Dimensions are stored innermost first; those of length 1 are gone, and neighbours that all operands step through
- * evenly are merged, so that plain operands of any shape are left with one dimension.  A broadcast operand has stride
- * 0.  nd is at least 1 and size may be 0. */
+/* Dimensions are stored as they lie in the output, innermost first (Note [Order of dimensions]); those of length 1 are
+ * gone, and neighbours that all operands step through evenly are merged, so that operands of any shape that lie in
+ * memory alike and without gaps are left with one dimension.  A broadcast operand has stride 0.  nd is at least 1 and
+ * size may be 0. */
 typedef struct {
     int n_operands;
     int nd;

@@ -23,7 +23,6 @@ void gs_threads_init(void);
 
 /* array_cache.c */
 PyObject *gs_array_new(int type, int nd, const npy_intp *dims);
-PyObject *gs_empty_like(PyObject *a);
 int gs_is_exclusive(PyObject *a);
 void gs_array_release(PyObject *array);
 void gs_cache_clear(void);
@@ -39,6 +38,7 @@ void gs_set_num_threads(int n);
 /* assign.c */
 PyObject *gs_cast(PyObject *array, int type);
 PyObject *gs_clone(PyObject *array);
+PyObject *gs_clone_by_rows(PyObject *array);
 PyObject *gs_contiguous(PyObject *array);
 int gs_copy_into(PyObject *out, PyObject *array);
 int gs_fill(PyObject *out, PyObject *number);
@@ -69,8 +69,14 @@ int gs_binary_into(gs_ufunc ufunc, PyObject *a, PyObject *b, PyObject *out);
 int gs_binary_scalar_into(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_first, PyObject *out);
 int gs_accumulate(PyObject **slot, PyObject *value);
 
+/* order.c: an uninitialised array for the result of one operand, of its shape; and whether an array's elements lie side
+ * by side in some order of the dimensions. */
+PyObject *gs_result_like(PyObject *operand, int type);
+int gs_is_dense(PyObject *array);
+
 /* fused.c */
 PyObject *gs_fused(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse);
+int gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *out);
 
 /* select.c */
 PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b);

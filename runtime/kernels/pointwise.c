@@ -8,6 +8,7 @@
 #include "iteration.h"
 #include "loops.h"
 #include "meta.h"
+#include "order.h"
 #include "promotion.h"
 #include "thread_pool.h"
 
@@ -101,57 +102,6 @@ run_scalar(const gs_loop *loop, PyObject *a, npy_intp size, char *element, int n
 
 /* ---- the general path: operands converted to one type */
 
-/* The result keeps the memory order of its inputs when they agree on one (all transposed alike), so that the walk is
- * one flat run; else it is C-contiguous. */
-static int
-is_c_ordered(PyArrayObject_fields *a)
-{
-    npy_intp inner = 0;
-    for (int i = a->nd - 1; i >= 0; i--) {
-        if (a->dimensions[i] == 1 || a->strides[i] == 0) {
-            continue;
-        }
-        npy_intp stride = Py_ABS(a->strides[i]);
-        if (stride < inner) {
-            return 0;
-        }
-        inner = stride;
-    }
-    return 1;
-}
-
-static PyObject *
-common_order(int n_in, PyObject *const *inputs, int nd, const npy_intp *dims)
-{
-    PyObject *model = NULL;
-    for (int i = 0; i < n_in; i++) {
-        PyArrayObject_fields *a = gs_fields(inputs[i]);
-        if (a->nd == 0) {
-            continue;
-        }
-        if (a->nd != nd || memcmp(a->dimensions, dims, sizeof(npy_intp) * (size_t)nd) != 0) {
-            return NULL;
-        }
-        if (model == NULL) {
-            model = inputs[i];
-        } else if (memcmp(a->strides, gs_fields(model)->strides, sizeof(npy_intp) * (size_t)nd) != 0) {
-            return NULL;
-        }
-    }
-    return model == NULL || is_c_ordered(gs_fields(model)) ? NULL : model;
-}
-
-static PyObject *
-new_output(int type, int n_in, PyObject *const *inputs, int nd, const npy_intp *dims)
-{
-    PyObject *model = common_order(n_in, inputs, nd, dims);
-    if (model == NULL) {
-        return gs_array_new(type, nd, dims);
-    }
-    Py_INCREF(gs_descr[type]);
-    return PyArray_NewLikeArray((PyArrayObject *)model, NPY_KEEPORDER, gs_descr[type], 0);
-}
-
 static int
 check_divisor(gs_ufunc ufunc, int type, PyObject *divisor)
 {
@@ -189,6 +139,29 @@ compute_publicly(gs_ufunc ufunc, int type, PyObject *const *inputs)
     return result;
 }
 
+/* NumPy's functions have a rule of their own where operands disagree: row-major if one of them is. */
+static PyObject *
+in_order(PyObject *result, PyObject *const *inputs, int n_in)
+{
+    npy_intp strides[NPY_MAXDIMS];
+    int type = result == NULL ? -1 : gs_type(result);
+    if (type < 0) {
+        return result;
+    }
+    int nd = gs_fields(result)->nd;
+    const npy_intp *dims = gs_fields(result)->dimensions;
+    gs_result_strides(inputs, n_in, nd, dims, gs_itemsize[type], strides);
+    if (gs_has_strides(result, strides)) {
+        return result;
+    }
+    PyObject *out = gs_result_new(type, inputs, n_in, nd, dims);
+    if (out != NULL && gs_copy_into(out, result) < 0) {
+        Py_CLEAR(out);
+    }
+    Py_DECREF(result);
+    return out;
+}
+
 /* The type that `compute_publicly` gives is found with inputs without dimensions. */
 static PyObject *
 meta_publicly(gs_ufunc ufunc, int type, int nd, const npy_intp *dims)
@@ -217,9 +190,9 @@ compute(gs_ufunc ufunc, int type, PyObject *const *inputs)
         return loop == NULL ? meta_publicly(ufunc, type, nd, dims) : gs_meta_new(loop->out_type, nd, dims);
     }
     if (loop == NULL) {
-        return compute_publicly(ufunc, type, inputs);
+        return in_order(compute_publicly(ufunc, type, inputs), inputs, n_in);
     }
-    PyObject *out = new_output(loop->out_type, n_in, inputs, nd, dims);
+    PyObject *out = gs_result_new(loop->out_type, inputs, n_in, nd, dims);
     if (out != NULL) {
         walk_all(loop, n_in, inputs, out);
     }
@@ -618,12 +591,22 @@ gs_binary_scalar_into(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_
 
 /* ---- sums of gradients */
 
+/* Do arrays that are not row-major lie in memory alike, so that one flat run serves them? */
+static GS_NOINLINE int
+is_ordered_pair(gs_ufunc ufunc, int type, PyObject *a, PyObject *b)
+{
+    return type >= 0 && gs_fields(a)->descr == gs_fields(b)->descr &&
+           (gs_fields(a)->flags & gs_fields(b)->flags & NPY_ARRAY_ALIGNED) && gs_same_shape(a, b) &&
+           gs_has_strides(a, gs_fields(b)->strides) && gs_is_dense(a) && gs_loops[ufunc][type].state == GS_DIRECT;
+}
+
 /* Adds in place when the target can take the sum as it is. */
-static int
+static inline int
 try_add_in_place(PyObject *target, PyObject *other)
 {
     int type = gs_type(target);
-    if (!gs_array_is_exclusive(target) || !is_direct_pair(GS_ADD, type, target, other)) {
+    if (!gs_array_is_exclusive(target) ||
+        !(is_direct_pair(GS_ADD, type, target, other) || is_ordered_pair(GS_ADD, type, target, other))) {
         return 0;
     }
     run_2(&gs_loops[GS_ADD][type], target, other, gs_itemsize[type], target);

@@ -12,6 +12,7 @@
 #include "axes.h"
 #include "loops.h"
 #include "meta.h"
+#include "order.h"
 #include "promotion.h"
 #include "sum.h"
 #include "thread_pool.h"
@@ -87,35 +88,8 @@ typedef struct {
     npy_intp size[NPY_MAXDIMS];
     char reduced[NPY_MAXDIMS];
     int is_c_order;         /* memory order is the order of the dimensions */
-    int order[NPY_MAXDIMS]; /* the array's dimensions, outermost in memory first */
+    int order[NPY_MAXDIMS]; /* the array's dimensions, innermost in memory first */
 } groups;
-
-static void
-sort_by_stride(const PyArrayObject_fields *a, int *order)
-{
-    for (int i = 0; i < a->nd; i++) {
-        int k = i;
-        for (; k > 0 && Py_ABS(a->strides[order[k - 1]]) < Py_ABS(a->strides[i]); k--) {
-            order[k] = order[k - 1];
-        }
-        order[k] = i;
-    }
-}
-
-/* Is the memory of the array one block without gaps, when its dimensions are taken in this order? */
-static int
-is_dense(const PyArrayObject_fields *a, const int *order, npy_intp size)
-{
-    npy_intp stride = size;
-    for (int i = a->nd - 1; i >= 0; i--) {
-        int d = order[i];
-        if (a->dimensions[d] != 1 && a->strides[d] != stride) {
-            return 0;
-        }
-        stride *= a->dimensions[d];
-    }
-    return 1;
-}
 
 static void
 add_group(groups *g, npy_intp size, char reduced)
@@ -130,21 +104,16 @@ add_group(groups *g, npy_intp size, char reduced)
 
 /* 0 when the array is not dense in any order. */
 static int
-find_groups(groups *g, PyObject *array, const gs_axes *axes, npy_intp size)
+find_groups(groups *g, PyObject *array, const gs_axes *axes)
 {
     PyArrayObject_fields *a = gs_fields(array);
     g->n = 0;
     g->is_c_order = gs_is_plain(array);
-    for (int i = 0; i < a->nd; i++) {
-        g->order[i] = i;
+    if (!g->is_c_order && (!(a->flags & NPY_ARRAY_ALIGNED) || !gs_is_dense(array))) {
+        return 0;
     }
-    if (!g->is_c_order) {
-        sort_by_stride(a, g->order);
-        if (!(a->flags & NPY_ARRAY_ALIGNED) || !is_dense(a, g->order, size)) {
-            return 0;
-        }
-    }
-    for (int i = 0; i < a->nd; i++) {
+    gs_order(&array, 1, a->nd, a->dimensions, g->order);
+    for (int i = a->nd - 1; i >= 0; i--) {
         int d = g->order[i];
         if (a->dimensions[d] != 1) {
             add_group(g, a->dimensions[d], axes->reduced[d]);
@@ -167,7 +136,7 @@ new_result(int type, const groups *g, const gs_axes *axes)
     for (int i = 0; i < axes->out_nd; i++) {
         strides[i] = stride;
     }
-    for (int i = axes->nd - 1; i >= 0; i--) {
+    for (int i = 0; i < axes->nd; i++) {
         int d = g->order[i];
         if (axes->out_dim[d] >= 0) {
             strides[axes->out_dim[d]] = stride;
@@ -245,14 +214,14 @@ reduce_array(PyObject *array, const gs_axes *axes, reducer reduce, const gs_loop
 {
     groups g;
     Py_INCREF(array);
-    if (!find_groups(&g, array, axes, gs_itemsize[type])) {
-        PyObject *copy = gs_clone(array);
+    if (!find_groups(&g, array, axes)) {
+        PyObject *copy = gs_clone_by_rows(array);
         Py_DECREF(array);
         if (copy == NULL) {
             return NULL;
         }
         array = copy;
-        find_groups(&g, array, axes, gs_itemsize[type]);
+        find_groups(&g, array, axes);
     }
     PyObject *out = new_result(type, &g, axes);
     if (out != NULL && gs_size(out) > 0) {

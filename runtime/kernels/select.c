@@ -3,6 +3,11 @@
 #include "assign.h"
 #include "iteration.h"
 #include "meta.h"
+#include "order.h"
+
+typedef struct {
+    uint64_t halves[2];
+} sixteen_bytes;
 
 /* Inner loops by element size: args are condition, a, b, result.  Both sources are read in any case, so that the plain
  * loop becomes a vector select. */
@@ -34,6 +39,7 @@ SELECT(select_1, uint8_t)
 SELECT(select_2, uint16_t)
 SELECT(select_4, uint32_t)
 SELECT(select_8, uint64_t)
+SELECT(select_16, sixteen_bytes)
 
 static gs_loop_function
 selector(int type)
@@ -43,6 +49,7 @@ selector(int type)
     case 2: return select_2;
     case 4: return select_4;
     case 8: return select_8;
+    case 16: return select_16;
     default: return NULL;
     }
 }
@@ -63,7 +70,7 @@ select_elements(PyObject *const *operands, int type)
     if (loop.run == NULL) {
         return gs_as_array(PyArray_Where(operands[0], operands[1], operands[2]));
     }
-    PyObject *out = gs_array_new(type, nd, dims);
+    PyObject *out = gs_result_new(type, operands, 3, nd, dims);
     if (out != NULL) {
         PyObject *all[4] = {operands[0], operands[1], operands[2], out};
         gs_iteration it;
