@@ -49,7 +49,6 @@ from gradsmith.runtime.arguments cimport (
     device_of,
     dtype_of,
     dtypes_of,
-    give_out,
     is_complex,
     is_tensor,
     item_of,
@@ -98,6 +97,7 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -135,7 +135,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1925
+# derivatives.yaml:1933
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -211,7 +211,7 @@ def clone(input):
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml:1935
+# derivatives.yaml:1943
 
 cdef class CloneByRowsBackward0(Node):
     """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
@@ -287,7 +287,7 @@ def clone_by_rows(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1945
+# derivatives.yaml:1953
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -349,7 +349,7 @@ def detach_copy(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1956
+# derivatives.yaml:1964
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -366,7 +366,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1964
+# derivatives.yaml:1972
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -379,7 +379,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1974
+# derivatives.yaml:1982
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -392,7 +392,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:1986
+# derivatives.yaml:1994
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -452,7 +452,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:1997
+# derivatives.yaml:2005
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -531,7 +531,7 @@ def to_copy(input, dtype):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2007
+# derivatives.yaml:2015
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -621,7 +621,7 @@ def copy_to(input, device, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2017
+# derivatives.yaml:2025
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -722,7 +722,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2029
+# derivatives.yaml:2037
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -799,7 +799,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2039
+# derivatives.yaml:2047
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -900,7 +900,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2051
+# derivatives.yaml:2059
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -938,7 +938,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2059
+# derivatives.yaml:2067
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -1015,7 +1015,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2068
+# derivatives.yaml:2076
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

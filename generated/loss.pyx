@@ -49,7 +49,6 @@ from gradsmith.runtime.arguments cimport (
     device_of,
     dtype_of,
     dtypes_of,
-    give_out,
     is_complex,
     is_tensor,
     item_of,
@@ -98,6 +97,7 @@ from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_o
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
@@ -150,7 +150,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2080
+# derivatives.yaml:2088
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -295,7 +295,7 @@ def mse_loss(input, target, reduction="mean"):
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2094
+# derivatives.yaml:2102
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -463,7 +463,7 @@ def mse_loss_backward(input, one, other, scale):
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2103
+# derivatives.yaml:2111
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -623,7 +623,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 # ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2120
+# derivatives.yaml:2128
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
@@ -778,7 +778,7 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2134
+# derivatives.yaml:2142
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

@@ -3118,7 +3118,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input",),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_max",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
@@ -3149,7 +3149,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1168,
+        line=1169,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3157,7 +3157,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("values", "indices"),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_max_dim",),
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
@@ -3189,14 +3189,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1182,
+        line=1184,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
         ),
         parameters=("input", "other"),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_max_other",),
         inputs=(),
         gradients=(),
@@ -3223,13 +3223,13 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1190,
+        line=1193,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
         parameters=("input",),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_min",),
         inputs=("self",),
         gradients=(("self", "amax_backward(grad, self, result, (), False)"),),
@@ -3260,7 +3260,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1202,
+        line=1206,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3268,7 +3268,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("values", "indices"),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_min_dim",),
         inputs=("self",),
         gradients=(("self", "selection_backward(grad_values, indices, self.shape, dim, keepdim)"),),
@@ -3300,14 +3300,14 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1216,
+        line=1221,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
         ),
         parameters=("input", "other"),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_min_other",),
         inputs=(),
         gradients=(),
@@ -3334,7 +3334,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1224,
+        line=1230,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3342,7 +3342,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_argmax",),
         inputs=(),
         gradients=(),
@@ -3370,7 +3370,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1234,
+        line=1241,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3378,7 +3378,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "dim", "keepdim", "axis", "keepdims"),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_argmin",),
         inputs=(),
         gradients=(),
@@ -3406,7 +3406,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1244,
+        line=1252,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3443,7 +3443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1254,
+        line=1262,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3480,7 +3480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1267,
+        line=1275,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3521,7 +3521,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1281,
+        line=1289,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3558,7 +3558,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1293,
+        line=1301,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3593,7 +3593,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1307,
+        line=1315,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3630,7 +3630,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1319,
+        line=1327,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3665,7 +3665,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1334,
+        line=1342,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3701,7 +3701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1345,
+        line=1353,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3737,7 +3737,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1357,
+        line=1365,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3773,7 +3773,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1367,
+        line=1375,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3808,7 +3808,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1376,
+        line=1384,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3845,7 +3845,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1386,
+        line=1394,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3882,7 +3882,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1398,
+        line=1406,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3917,7 +3917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1410,
+        line=1418,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3952,7 +3952,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1421,
+        line=1429,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3986,7 +3986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1431,
+        line=1439,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4020,7 +4020,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1441,
+        line=1449,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4054,7 +4054,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1451,
+        line=1459,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4089,7 +4089,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1461,
+        line=1469,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4125,7 +4125,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1472,
+        line=1480,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4160,7 +4160,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1483,
+        line=1491,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4194,7 +4194,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1490,
+        line=1498,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4229,7 +4229,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1499,
+        line=1507,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4267,7 +4267,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1509,
+        line=1517,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4302,7 +4302,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1524,
+        line=1532,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4337,7 +4337,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1536,
+        line=1544,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4372,7 +4372,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="joining",
-        line=1547,
+        line=1555,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4408,7 +4408,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1557,
+        line=1565,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4444,7 +4444,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1567,
+        line=1575,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4480,7 +4480,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1576,
+        line=1584,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4515,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1586,
+        line=1594,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4550,7 +4550,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1600,
+        line=1608,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4585,7 +4585,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1610,
+        line=1618,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4620,7 +4620,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1620,
+        line=1628,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4656,7 +4656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1632,
+        line=1640,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4691,7 +4691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1642,
+        line=1650,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4729,7 +4729,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1655,
+        line=1663,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4765,7 +4765,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1665,
+        line=1673,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4802,7 +4802,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1678,
+        line=1686,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4839,7 +4839,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1690,
+        line=1698,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4878,7 +4878,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1704,
+        line=1712,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4916,7 +4916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1717,
+        line=1725,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4953,7 +4953,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1729,
+        line=1737,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4992,7 +4992,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1742,
+        line=1750,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5030,7 +5030,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1756,
+        line=1764,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5066,7 +5066,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1767,
+        line=1775,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5101,7 +5101,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1778,
+        line=1786,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5136,7 +5136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1794,
+        line=1802,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5179,7 +5179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1819,
+        line=1827,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5214,7 +5214,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1831,
+        line=1839,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5248,7 +5248,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1842,
+        line=1850,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5283,7 +5283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1854,
+        line=1862,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5318,7 +5318,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1866,
+        line=1874,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5353,7 +5353,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1878,
+        line=1886,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5388,7 +5388,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1891,
+        line=1899,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5427,7 +5427,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1909,
+        line=1917,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5465,7 +5465,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1925,
+        line=1933,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5498,7 +5498,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone_by_rows",
         overload="",
         family="copy",
-        line=1935,
+        line=1943,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5531,7 +5531,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1945,
+        line=1953,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5566,7 +5566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1956,
+        line=1964,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5599,7 +5599,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1964,
+        line=1972,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5635,7 +5635,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1974,
+        line=1982,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5671,7 +5671,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=1986,
+        line=1994,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5708,7 +5708,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=1997,
+        line=2005,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5742,7 +5742,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=2007,
+        line=2015,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5777,7 +5777,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=2017,
+        line=2025,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5812,7 +5812,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=2029,
+        line=2037,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5845,7 +5845,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=2039,
+        line=2047,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5880,7 +5880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=2051,
+        line=2059,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5913,7 +5913,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=2059,
+        line=2067,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5946,7 +5946,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2068,
+        line=2076,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5979,7 +5979,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=2080,
+        line=2088,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6017,7 +6017,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2094,
+        line=2102,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -6054,7 +6054,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2103,
+        line=2111,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6097,7 +6097,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2120,
+        line=2128,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6136,7 +6136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2134,
+        line=2142,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

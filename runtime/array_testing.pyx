@@ -90,6 +90,17 @@ def apply_fused(str name, list inputs, list scalars=[], reuse=None):
     return None if result == NULL else _owned(result)
 
 
+def apply_fused_over(str name, list inputs, list scalars, out):
+    """Whether the kernel has written its result over `out`."""
+    cdef PyObject *pointers[8]
+    cdef double numbers[8]
+    for i, array in enumerate(inputs):
+        pointers[i] = _pointer(array)
+    for i, number in enumerate(scalars):
+        numbers[i] = number
+    return bool(fused_over(_kernel(name), pointers, numbers, _pointer(out)))
+
+
 def apply_where(condition, a, b):
     return _owned(where(_pointer(condition), _pointer(a), _pointer(b)))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.array import array_without_data, empty_of, has_no_data
 
 
 def item(array: np.ndarray[Any, Any]) -> Any:
@@ -113,7 +113,10 @@ def copied_array(tensor: Any) -> np.ndarray[Any, Any]:
     """An array for a copy of the tensor, on its device."""
     if tensor.is_meta:
         return array_without_data(tensor.shape, tensor.dtype)
-    return np.array(tensor.numpy(force=True), order="C")
+    array = tensor.numpy(force=True)
+    copy = empty_of(array, array.dtype)
+    copy[...] = array
+    return copy
 
 
 def _rebuild_without_data(cls: Any, shape: tuple[int, ...], dtype: np.dtype[Any], requires_grad: bool) -> Any:
