@@ -237,11 +237,12 @@ all_plain_and_alike(const gs_fused_kernel *kernel, PyObject *const *inputs)
     return 1;
 }
 
-/* Can the array take a result of this type and shape? */
-static int
-can_take(PyObject *array, int type, int nd, const npy_intp *dims)
+#define WRITABLE (NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE)
+
+/* Can the array, if it has the wanted flags, take a result of this type and shape? */
+static inline int
+can_take(PyObject *array, int wanted, int type, int nd, const npy_intp *dims)
 {
-    const int wanted = NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
     PyArrayObject_fields *a = gs_fields(array);
     return a->descr == gs_descr[type] && (a->flags & wanted) == wanted && a->nd == nd &&
            (nd == 0 || memcmp(a->dimensions, dims, sizeof(npy_intp) * (size_t)nd) == 0);
@@ -335,7 +336,7 @@ run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const do
 static PyObject *
 plain_output(PyObject *reuse, int type, int nd, const npy_intp *dims)
 {
-    if (reuse != NULL && gs_is_plain(reuse) && can_take(reuse, type, nd, dims)) {
+    if (reuse != NULL && can_take(reuse, WRITABLE | GS_PLAIN, type, nd, dims)) {
         Py_INCREF(reuse);
         return reuse;
     }
@@ -346,7 +347,7 @@ static PyObject *
 general_output(PyObject *reuse, int type, int n, PyObject *const *inputs, int nd, const npy_intp *dims)
 {
     npy_intp strides[NPY_MAXDIMS];
-    if (reuse != NULL && can_take(reuse, type, nd, dims)) {
+    if (reuse != NULL && can_take(reuse, WRITABLE, type, nd, dims)) {
         gs_result_strides(inputs, n, nd, dims, gs_itemsize[type], strides);
         if (gs_has_strides(reuse, strides)) {
             Py_INCREF(reuse);
@@ -409,7 +410,7 @@ gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *sc
     if (nd < 0) {
         return -1;
     }
-    if (!can_take(out, type, nd, dims)) {
+    if (!can_take(out, WRITABLE, type, nd, dims)) {
         return 0;
     }
     if (gs_is_plain(out) && all_plain_and_alike(kernel, inputs)) {

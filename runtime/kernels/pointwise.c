@@ -552,12 +552,24 @@ is_direct_target(PyObject *a, PyObject *out, int out_type)
            (out_type == gs_type(a) ? is_safe_target(a, out) : !gs_may_overlap(a, out));
 }
 
+/* Do arrays that are not row-major lie in memory alike, so that one flat run serves them? */
+static GS_NOINLINE int
+is_ordered_target(gs_ufunc ufunc, int type, PyObject *a, PyObject *out)
+{
+    const int flags = gs_fields(a)->flags & gs_fields(out)->flags;
+    return type >= 0 && gs_type(a) == type && gs_type(out) == type && (flags & NPY_ARRAY_ALIGNED) &&
+           (gs_fields(out)->flags & NPY_ARRAY_WRITEABLE) && gs_same_shape(a, out) &&
+           gs_has_strides(out, gs_fields(a)->strides) && gs_is_dense(a) && is_safe_target(a, out) &&
+           gs_loops[ufunc][type].state == GS_DIRECT && gs_loops[ufunc][type].out_type == type;
+}
+
 int
 gs_unary_into(gs_ufunc ufunc, PyObject *a, PyObject *out)
 {
     int type = gs_type(a);
-    if (type >= 0 && gs_is_plain(a) && gs_loops[ufunc][type].state == GS_DIRECT &&
-        is_direct_target(a, out, gs_loops[ufunc][type].out_type)) {
+    if ((type >= 0 && gs_is_plain(a) && gs_loops[ufunc][type].state == GS_DIRECT &&
+         is_direct_target(a, out, gs_loops[ufunc][type].out_type)) ||
+        is_ordered_target(ufunc, type, a, out)) {
         run_1(&gs_loops[ufunc][type], a, gs_itemsize[type], out);
         return 0;
     }
@@ -568,8 +580,9 @@ int
 gs_binary_into(gs_ufunc ufunc, PyObject *a, PyObject *b, PyObject *out)
 {
     int type = gs_type(a);
-    if (is_direct_pair(ufunc, type, a, b) && is_direct_target(a, out, gs_loops[ufunc][type].out_type) &&
-        is_direct_target(b, out, gs_loops[ufunc][type].out_type)) {
+    if ((is_direct_pair(ufunc, type, a, b) && is_direct_target(a, out, gs_loops[ufunc][type].out_type) &&
+         is_direct_target(b, out, gs_loops[ufunc][type].out_type)) ||
+        (is_ordered_target(ufunc, type, a, out) && is_ordered_target(ufunc, type, b, out))) {
         run_2(&gs_loops[ufunc][type], a, b, gs_itemsize[type], out);
         return 0;
     }
@@ -581,8 +594,10 @@ gs_binary_scalar_into(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_
 {
     int type = gs_type(a);
     char element[sizeof(double)];
-    if (type >= 0 && gs_is_plain(a) && gs_loops[ufunc][type].state == GS_DIRECT && ufunc != GS_POWER &&
-        is_direct_target(a, out, gs_loops[ufunc][type].out_type) && store_quickly(number, type, element)) {
+    int fits = (type >= 0 && gs_is_plain(a) && gs_loops[ufunc][type].state == GS_DIRECT &&
+                is_direct_target(a, out, gs_loops[ufunc][type].out_type)) ||
+               is_ordered_target(ufunc, type, a, out);
+    if (fits && ufunc != GS_POWER && store_quickly(number, type, element)) {
         run_scalar(&gs_loops[ufunc][type], a, gs_itemsize[type], element, number_first, out);
         return 0;
     }
@@ -591,22 +606,13 @@ gs_binary_scalar_into(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_
 
 /* ---- sums of gradients */
 
-/* Do arrays that are not row-major lie in memory alike, so that one flat run serves them? */
-static GS_NOINLINE int
-is_ordered_pair(gs_ufunc ufunc, int type, PyObject *a, PyObject *b)
-{
-    return type >= 0 && gs_fields(a)->descr == gs_fields(b)->descr &&
-           (gs_fields(a)->flags & gs_fields(b)->flags & NPY_ARRAY_ALIGNED) && gs_same_shape(a, b) &&
-           gs_has_strides(a, gs_fields(b)->strides) && gs_is_dense(a) && gs_loops[ufunc][type].state == GS_DIRECT;
-}
-
 /* Adds in place when the target can take the sum as it is. */
 static inline int
 try_add_in_place(PyObject *target, PyObject *other)
 {
     int type = gs_type(target);
     if (!gs_array_is_exclusive(target) ||
-        !(is_direct_pair(GS_ADD, type, target, other) || is_ordered_pair(GS_ADD, type, target, other))) {
+        !(is_direct_pair(GS_ADD, type, target, other) || is_ordered_target(GS_ADD, type, other, target))) {
         return 0;
     }
     run_2(&gs_loops[GS_ADD][type], target, other, gs_itemsize[type], target);

@@ -199,19 +199,6 @@ def test_an_input_may_be_the_output():
     np.testing.assert_array_equal(x, expected)
 
 
-def test_arrays_in_another_order_are_recycled():
-    array.empty_cache()
-    columns = kernels.apply_clone(np.zeros((30, 40), "f4").T)
-    assert columns.flags.f_contiguous
-    address, holder = columns.ctypes.data, [columns]
-    del columns
-    kernels.release_last(holder)
-    rows = kernels.apply_clone(np.ones((40, 30), "f4"))
-    assert rows.ctypes.data == address
-    assert rows.flags.c_contiguous and not rows.flags.f_contiguous and rows.strides == (120, 4)
-    assert (rows == 1).all()
-
-
 def test_sums_of_gradients_stay_in_order():
     a, b = strided((30, 40), (1, 30), seed=1), strided((30, 40), (1, 30), seed=2)
     total, reused = kernels.accumulate_owned(a, b)
@@ -226,3 +213,22 @@ def test_contiguous_is_by_rows():
     x = strided((3, 4, 5), (1, 15, 3))
     assert kernels.apply_contiguous(x).flags.c_contiguous
     np.testing.assert_array_equal(kernels.apply_contiguous(x), x)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 1500])
+def test_writing_over_operands_in_another_order(shift):
+    def operands():
+        memory = values("f4", 4000)
+        x, y = (memory[start : start + 1200].reshape(30, 40).T for start in (0, shift))
+        return x, y
+
+    for write, expected in (
+        (lambda x, y: kernels.apply_unary("NEGATIVE", x, y), lambda x, y: -x),
+        (lambda x, y: kernels.apply_binary("MULTIPLY", x, y, y), lambda x, y: x * y),
+        (lambda x, y: kernels.apply_scalar("MULTIPLY", x, 3.0, False, y), lambda x, y: x * np.float32(3)),
+        (lambda x, y: kernels.apply_unary("ISNAN", x, y), lambda x, y: np.isnan(x)),
+    ):
+        x, y = operands()
+        wanted = expected(x, y).copy()
+        write(x, y)
+        np.testing.assert_array_equal(y, wanted)

@@ -91,6 +91,19 @@ def test_what_somebody_sees_is_never_recycled(what):
     assert release(SPOILED[what]) == 0
 
 
+def test_arrays_in_another_order_are_recycled():
+    array.empty_cache()
+    columns = kernels.apply_clone(np.zeros((30, 40), "f4").T)
+    assert columns.flags.f_contiguous
+    address, holder = columns.ctypes.data, [columns]
+    del columns
+    kernels.release_last(holder)
+    rows = kernels.apply_clone(np.ones((40, 30), "f4"))
+    assert rows.ctypes.data == address
+    assert rows.flags.c_contiguous and not rows.flags.f_contiguous and rows.strides == (120, 4)
+    assert (rows == 1).all()
+
+
 def test_cache_limit():
     array.empty_cache()
     assert array.cache_size() == 0
