@@ -64,6 +64,8 @@ class FormReader:
         if form == "property":
             others = [a for a in self.signature.arguments if a.name != "self" and a.default is None]
             return f"'{others[0].name}' has no default" if others else ""
+        if form == "out" and "function" not in self.forms():
+            return "the op is no function, and methods take no 'out'"
         if form == "inplace" and len(self.signature.returns) > 1:
             return "the op returns several things"
         return next(filter(None, map(_why_no_target, self.signature.returns)), "")

@@ -29,7 +29,7 @@ from .calls import (
 )
 from .docs import Doc, make_doc
 from .model import Op
-from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded
+from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
 from .parameters import SECOND_NAMES, Parameter, double_quoted, out_parameter, python_parameters, with_star
 
 
@@ -154,26 +154,26 @@ def _functions(form: Form, ops: tuple[Op, ...]) -> Iterator[FunctionView]:
     # A copy is a function by nature, whatever the view is.
     with_function = tuple(op for op in ops if form == COPY or "function" in op.forms)
     if with_function:
-        yield _function(form, with_function, method=False)
+        yield _function(form, with_function, binder_name(ops, form, method=False), method=False)
 
 
 def _methods(form: Form, ops: tuple[Op, ...]) -> Iterator[FunctionView]:
     # An in-place form is a method by nature.
     with_method = tuple(op for op in ops if form.inplace or "method" in op.forms)
     if with_method:
-        yield _function(form, with_method, method=True)
+        yield _function(form, with_method, binder_name(ops, form, method=True), method=True)
 
 
 def _properties(ops: tuple[Op, ...]) -> Iterator[FunctionView]:
     for op in ops:
         if "property" in op.forms:
-            yield _function(PLAIN, (op,), method=True)
+            yield _function(PLAIN, (op,), "", method=True)
 
 
-def _function(form: Form, ops: tuple[Op, ...], *, method: bool) -> FunctionView:
+def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> FunctionView:
     first, last = ops[0], ops[-1]
     added = added_parameters(ops)
-    out = "out" in last.forms and not method and not form.inplace
+    out = takes_out(last, form, method=method)
     parameters = python_parameters(last if added else first, method=method)
     absent = {a.name: a.absent for a in added}
     parameters = tuple(replace(p, default=absent.get(p.name, p.default)) for p in parameters)
@@ -188,7 +188,7 @@ def _function(form: Form, ops: tuple[Op, ...], *, method: bool) -> FunctionView:
         target=target(first, form, method=method),
         added=added,
         extension=target(last, form, method=method) if added else None,
-        binder=binder_name(first, form) if is_overloaded(ops) else "",
+        binder=binder if is_overloaded(ops) else "",
         self_position=_self_position(first),
         out=out,
         doc=make_doc(ops, [] if is_overloaded(ops) else names, remark=form.remark, shares=form == PLAIN),

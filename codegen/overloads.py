@@ -58,31 +58,44 @@ def is_overloaded(ops: tuple[Op, ...]) -> bool:
     return len(ops) > 1 and not added_parameters(ops)
 
 
-def binder_name(op: Op, form: Form) -> str:
-    return f"bind_{op.base}{form.suffix}"
+def takes_out(op: Op, form: Form, *, method: bool) -> bool:
+    """Does the face have a parameter `out`? Those of functions have; a method with a target is the one in place."""
+    return "out" in op.forms and not method and not form.inplace
+
+
+def binder_name(ops: tuple[Op, ...], form: Form, *, method: bool) -> str:
+    """The binder of the function serves the method too, unless it takes `out`."""
+    own = method and any(takes_out(op, form, method=False) for op in ops)
+    return f"{'method_bind' if own else 'bind'}_{ops[0].base}{form.suffix}"
 
 
 def binders(form: Form, ops: tuple[Op, ...]) -> Iterator[Binder]:
     shown = tuple(op for op in ops if op.forms)
     if not shown or not is_overloaded(shown):
         return
-    candidates = tuple(_candidate(op, form) for op in shown)
-    yield Binder(
-        name=binder_name(ops[0], form),
-        table=f"{ops[0].base.upper()}{form.suffix.upper()}_OVERLOADS",
+    yield _binder(form, shown, method=False)
+    has_method = any("method" in op.forms for op in shown)
+    if has_method and binder_name(ops, form, method=True) != binder_name(ops, form, method=False):
+        yield _binder(form, shown, method=True)
+
+
+def _binder(form: Form, ops: tuple[Op, ...], *, method: bool) -> Binder:
+    candidates = tuple(_candidate(op, form, method=method) for op in ops)
+    return Binder(
+        name=binder_name(ops, form, method=method),
+        table=f"{ops[0].base.upper()}{form.suffix.upper()}_{'METHODS' if method else 'OVERLOADS'}",
         op=ops[0].base + form.suffix,
         candidates=candidates,
         direct=tuple(_direct(candidates)),
     )
 
 
-def _candidate(op: Op, form: Form) -> Candidate:
+def _candidate(op: Op, form: Form, *, method: bool) -> Candidate:
     parameters = [
         Parameter(function_name(a.name), a.type, double_quoted(a.default or ""), a.keyword_only)
         for a in op.signature.arguments
     ]
-    out = "out" in op.forms and not form.inplace
-    if out:
+    if takes_out(op, form, method=method):
         parameters.append(out_parameter(op))
     shown = [Parameter(f"{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters]
     text = ", ".join(with_star(shown)).replace('"', "'")

@@ -112,7 +112,7 @@ def _plain(face: Face, function: FunctionView, *, method: bool) -> StubFunction:
 
 def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bool) -> Iterator[StubFunction]:
     for candidate in binder.candidates:
-        parameters = [p for p in candidate.parameters if not method or p.name not in ("input", "out")]
+        parameters = [p for p in candidate.parameters if not method or p.name != "input"]
         texts = (*(("self",) if method else ()), *_parameter_texts(parameters))
         returns = _returns(face, candidate.call)
         yield StubFunction(function.name, texts, returns, overloaded=True, summary=function.doc.summary)

@@ -33,7 +33,7 @@ _CYTHON_WORDS = words(
 )
 # Of the C entries of all ops, and of what belongs to the op itself.
 _ENTRIES = ("op_", "own_")
-_BELONGINGS = ("bind_", "call_", "inplace_", "scipy_of_", "tangents_")
+_BELONGINGS = ("bind_", "call_", "inplace_", "method_bind_", "scipy_of_", "tangents_")
 _CONSTANTS = re.compile(r"[A-Z0-9_]+_(?:FORWARD|BACKWARD)")
 # Locals of what is generated for some entries alone.
 _OF_POINTWISE = frozenset({"operands", "recording", "ceiling"})

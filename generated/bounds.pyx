@@ -1143,6 +1143,26 @@ cdef object bind_clamp(tuple args, dict kwargs):
         return give_out("clamp", found[3], call_clamp(found[0], found[1], found[2]))
     return give_out("clamp", found[3], call_clamp_open(found[0], found[1], found[2]))
 
+cdef Overloads CLAMP_METHODS = Overloads("clamp", (
+    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("min", "Tensor|Scalar", REQUIRED, False),
+        ("max", "Tensor|Scalar", REQUIRED, False),
+    )),
+    Overload("(Tensor input, object min=None, object max=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("min", "object", None, False),
+        ("max", "object", None, False),
+    )),
+))
+
+cdef object method_bind_clamp(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = CLAMP_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, Tensor|Scalar min, Tensor|Scalar max)
+        return call_clamp(found[0], found[1], found[2])
+    return call_clamp_open(found[0], found[1], found[2])
+
 cdef Overloads CLAMP__OVERLOADS = Overloads("clamp_", (
     Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)", (
         ("input", "Tensor", REQUIRED, False),

@@ -620,6 +620,34 @@ cdef object bind_max(tuple args, dict kwargs):
         return give_out("max", found[3], call_max_dim(found[0], found[1], found[2]))
     return give_out("max", found[2], call_max_other(found[0], found[1]))
 
+cdef Overloads MAX_METHODS = Overloads("max", (
+    Overload("(Tensor input)", (
+        ("input", "Tensor", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("keepdim", "bool", False, False),
+    )),
+    Overload("(Tensor input, Tensor other)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
+    )),
+))
+
+cdef object method_bind_max(tuple args, dict kwargs):
+    if len(args) == 1 and not kwargs:
+        return call_max(args[0])
+    if len(args) == 3 and not kwargs:
+        return call_max_dim(args[0], args[1], args[2])
+    cdef int choice = 0
+    cdef tuple found = MAX_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input)
+        return call_max(found[0])
+    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
+        return call_max_dim(found[0], found[1], found[2])
+    return call_max_other(found[0], found[1])
+
 def max(*args, **kwargs):
     """Greatest of all elements; equal ones share the gradient.
 
@@ -871,6 +899,34 @@ cdef object bind_min(tuple args, dict kwargs):
     if choice == 1:    # (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)
         return give_out("min", found[3], call_min_dim(found[0], found[1], found[2]))
     return give_out("min", found[2], call_min_other(found[0], found[1]))
+
+cdef Overloads MIN_METHODS = Overloads("min", (
+    Overload("(Tensor input)", (
+        ("input", "Tensor", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("keepdim", "bool", False, False),
+    )),
+    Overload("(Tensor input, Tensor other)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
+    )),
+))
+
+cdef object method_bind_min(tuple args, dict kwargs):
+    if len(args) == 1 and not kwargs:
+        return call_min(args[0])
+    if len(args) == 3 and not kwargs:
+        return call_min_dim(args[0], args[1], args[2])
+    cdef int choice = 0
+    cdef tuple found = MIN_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input)
+        return call_min(found[0])
+    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
+        return call_min_dim(found[0], found[1], found[2])
+    return call_min_other(found[0], found[1])
 
 def min(*args, **kwargs):
     """Smallest of all elements; equal ones share the gradient.

@@ -893,6 +893,36 @@ cdef object bind_var(tuple args, dict kwargs):
         return call_var_all(found[0], found[1])
     return call_var_dim(found[0], found[1], found[2], found[3])
 
+cdef Overloads VAR_METHODS = Overloads("var", (
+    Overload("(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int[]?", None, False),
+        ("correction", "Scalar", 1, True),
+        ("keepdim", "bool", False, True),
+    )),
+    Overload("(Tensor input, bool unbiased)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("unbiased", "bool", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int[]?", REQUIRED, False),
+        ("unbiased", "bool", REQUIRED, False),
+        ("keepdim", "bool", False, False),
+    )),
+))
+
+cdef object method_bind_var(tuple args, dict kwargs):
+    if len(args) == 4 and not kwargs:
+        return call_var_dim(args[0], args[1], args[2], args[3])
+    cdef int choice = 0
+    cdef tuple found = VAR_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)
+        return call_var(found[0], found[1], found[2], found[3])
+    if choice == 1:    # (Tensor input, bool unbiased)
+        return call_var_all(found[0], found[1])
+    return call_var_dim(found[0], found[1], found[2], found[3])
+
 def var(*args, **kwargs):
     """Variance along dimensions, divided by the count minus `correction`.
 
@@ -1084,6 +1114,36 @@ cdef object bind_std(tuple args, dict kwargs):
     cdef tuple found = STD_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False, Tensor? out=None)
         return give_out("std", found[4], call_std(found[0], found[1], found[2], found[3]))
+    if choice == 1:    # (Tensor input, bool unbiased)
+        return call_std_all(found[0], found[1])
+    return call_std_dim(found[0], found[1], found[2], found[3])
+
+cdef Overloads STD_METHODS = Overloads("std", (
+    Overload("(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int[]?", None, False),
+        ("correction", "Scalar", 1, True),
+        ("keepdim", "bool", False, True),
+    )),
+    Overload("(Tensor input, bool unbiased)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("unbiased", "bool", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int[]?", REQUIRED, False),
+        ("unbiased", "bool", REQUIRED, False),
+        ("keepdim", "bool", False, False),
+    )),
+))
+
+cdef object method_bind_std(tuple args, dict kwargs):
+    if len(args) == 4 and not kwargs:
+        return call_std_dim(args[0], args[1], args[2], args[3])
+    cdef int choice = 0
+    cdef tuple found = STD_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)
+        return call_std(found[0], found[1], found[2], found[3])
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_std_all(found[0], found[1])
     return call_std_dim(found[0], found[1], found[2], found[3])

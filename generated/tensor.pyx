@@ -55,7 +55,7 @@ from gradsmith.generated.bounds cimport (
     call_minimum,
     call_clamp,
     call_clamp_,
-    bind_clamp,
+    method_bind_clamp,
     bind_clamp_,
     call_clamp_min,
     call_clamp_min_,
@@ -147,9 +147,9 @@ from gradsmith.generated.reduce cimport (
     call_prod,
     call_prod_dim,
     call_var,
-    bind_var,
+    method_bind_var,
     call_std,
-    bind_std,
+    method_bind_std,
     call_cumsum,
     call_cumsum_,
 )
@@ -158,9 +158,9 @@ from gradsmith.generated.extremes cimport (
     call_amax,
     call_amin,
     call_max,
-    bind_max,
+    method_bind_max,
     call_min,
-    bind_min,
+    method_bind_min,
     call_argmax,
     call_argmin,
     call_all,
@@ -626,7 +626,7 @@ cdef class Tensor(Variable):
 
     def clamp(self, *args, **kwargs):
         """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes."""
-        return bind_clamp((self, *args), kwargs)
+        return method_bind_clamp((self, *args), kwargs)
 
     def clamp_(self, *args, **kwargs):
         """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes. Written into the tensor itself."""
@@ -936,11 +936,11 @@ cdef class Tensor(Variable):
 
     def var(self, *args, **kwargs):
         """Variance along dimensions, divided by the count minus `correction`."""
-        return bind_var((self, *args), kwargs)
+        return method_bind_var((self, *args), kwargs)
 
     def std(self, *args, **kwargs):
         """Standard deviation along dimensions; `correction` is subtracted from the count."""
-        return bind_std((self, *args), kwargs)
+        return method_bind_std((self, *args), kwargs)
 
     def cumsum(self, dim=None, *, dtype=None, axis=None):
         """Running sum along a dimension."""
@@ -972,11 +972,11 @@ cdef class Tensor(Variable):
 
     def max(self, *args, **kwargs):
         """Greatest of all elements; equal ones share the gradient."""
-        return bind_max((self, *args), kwargs)
+        return method_bind_max((self, *args), kwargs)
 
     def min(self, *args, **kwargs):
         """Smallest of all elements; equal ones share the gradient."""
-        return bind_min((self, *args), kwargs)
+        return method_bind_min((self, *args), kwargs)
 
     def argmax(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Index of the greatest element, of the flattened tensor or along a dimension."""

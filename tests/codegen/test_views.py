@@ -387,6 +387,19 @@ def test_other_overloads_are_bound_at_run_time() -> None:
     assert binder.direct == ((1, "call_r"), (3, "call_r_dim"))
 
 
+def test_methods_take_no_out() -> None:
+    """A binder that does would let them, so they have one of their own."""
+    with_out = ALL + "\n  variants: [function, method, out]"
+    face = face_of(with_out, ALONG, OTHER)
+    assert [(b.name, b.table, b.candidates[0].text) for b in face.binders] == [
+        ("bind_r", "R_OVERLOADS", "(Tensor input, *, Tensor? out=None)"),
+        ("method_bind_r", "R_METHODS", "(Tensor input)"),
+    ]
+    assert (face.functions[0].binder, face.methods[0].binder) == ("bind_r", "method_bind_r")
+    functions = [entry + "\n  variants: [function, out]" for entry in (ALL, ALONG, OTHER)]
+    assert [b.name for b in face_of(*functions).binders] == ["bind_r"]
+
+
 def test_reflected_operators_swap_unless_the_table_says_they_commute() -> None:
     operators = {o.method: o.target.arguments for o in make_face(table_with().by_base["sub"]).operators}
     assert operators == {"__sub__": ("self", "other"), "__rsub__": ("other", "self")}

@@ -101,7 +101,6 @@ def test_in_place(case):
 @over(having("out"))
 def test_into_out(case):
     values = case.values()
-    function = call_function if "function" in case.row.forms else call_method
     results = outputs_of(call(case.row, as_tensors(values)))
     layouts = [(result.shape, result.dtype) for result in results]
 
@@ -111,10 +110,10 @@ def test_into_out(case):
         return as_out(made if last is None else [*made[:-1], gs.zeros(layouts[-1][0], dtype=last)])
 
     def run():
-        function(case.row, as_tensors(values), out=given())
+        call_function(case.row, as_tensors(values), out=given())
         tensors, _ = recorded(case, values)
-        whether_or_not(lambda: function(case.row, tensors, out=given()))
-        whether_or_not(lambda: function(case.row, as_tensors(values), out=given(last=gs.bool)))
+        whether_or_not(lambda: call_function(case.row, tensors, out=given()))
+        whether_or_not(lambda: call_function(case.row, as_tensors(values), out=given(last=gs.bool)))
 
     steady(run)
 

@@ -5,7 +5,7 @@ import pytest
 from table import CASES
 
 import gradsmith as gs
-from gradsmith.verify.calls import as_out, call, call_function, call_method, outputs_of
+from gradsmith.verify.calls import as_out, call, call_function, outputs_of
 from gradsmith.verify.samples import as_tensors, at, places_of
 
 OUT = [case for case in CASES if "out" in case.row.forms]
@@ -17,8 +17,7 @@ def ids(cases):
 
 
 def into(case, tensors, given):
-    """Call the function with ``out=``, or the method where there is no function."""
-    return (call_function if "function" in case.row.forms else call_method)(case.row, tensors, out=as_out(given))
+    return call_function(case.row, tensors, out=as_out(given))
 
 
 def plain(case):
@@ -270,6 +269,18 @@ def test_each_overload_has_its_own_out():
             gs.max(*arguments, out=pair())
     with pytest.raises(TypeError, match=r"invalid combination of arguments - got \(Tensor, int, out=Tensor\)"):
         gs.max(X, 1, out=greatest)
+
+
+def test_methods_take_no_out():
+    for calling in (
+        lambda: X.max(1, out=pair()),
+        lambda: X.max(out=gs.zeros(())),
+        lambda: X.clamp(0, 1, out=gs.zeros(2, 3)),
+        lambda: X.exp(out=gs.zeros(2, 3)),
+    ):
+        with pytest.raises(TypeError, match="out"):
+            calling()
+    assert type(X.max(1)) is type(gs.max(X, 1)) and X.max(dim=1).values.tolist() == [4, 6]
 
 
 def test_out_of_another_number():

@@ -10,7 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from .. import numeric
-from ..calls import as_out, call_function, call_in_place, call_method, outputs_of
+from ..calls import as_out, call_function, call_in_place, outputs_of
 from ..samples import array_of, as_tensors, at, leaves_among, places_of
 
 if TYPE_CHECKING:
@@ -125,11 +125,7 @@ def check_out(setting: Setting, proof: Proof) -> None:
 
 
 def into(setting: Setting, tensors: Values, given: list[Any]) -> Any:
-    """Call the function with ``out=``, or the method where there is no function."""
-    row = setting.subject.row
-    if "function" in row.forms:
-        return call_function(row, tensors, module=setting.subject.module, out=as_out(given))
-    return call_method(row, tensors, out=as_out(given))
+    return call_function(setting.subject.row, tensors, module=setting.subject.module, out=as_out(given))
 
 
 def check_out_is_refused(setting: Setting, given: list[Any], proof: Proof) -> None:
