@@ -157,7 +157,7 @@ cdef object values_for(TensorBase target, object array):
     if is_meta(target.array):
         return array_without_data(array.shape, target.dtype) if resized else array
     if resized or array.dtype != target.dtype:
-        return np.array(array, dtype=target.dtype, order="C" if resized else "K")
+        return np.array(array, dtype=target.dtype)
     return array
 
 

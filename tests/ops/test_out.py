@@ -213,6 +213,12 @@ def test_out_without_elements_takes_the_shape_of_a_result_without_elements(shape
     assert gs.exp(gs.empty(2, 0), out=out).shape == (2, 0)
 
 
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+def test_resized_out_has_the_strides_of_the_plain_result(dtype):
+    out, x = gs.empty(0, dtype=dtype), gs.ones(2, 3).T
+    assert gs.exp(x, out=out).stride() == gs.exp(x).stride() == (1, 3)
+
+
 def test_conversion_that_fails_leaves_out_alone():
     """NumPy warns of a number that is too large, and a warning may be an error."""
     out = gs.zeros(2, dtype=gs.float32)
