@@ -107,6 +107,7 @@ def _by_copy(variant: Variant) -> ByCopy | None:
     tests = []
     if saves_result(variant):
         tests.append(("self.flags & IS_VIEW", "saving the result would save the view, which will hold the node"))
+        tests.append(("save_mode()", "what hooks make of the result when it is saved can fail"))
     if variant.tangents is not None:
         condition = tangent_condition(variant, variant.tangents.inputs)
         tests.append((condition, "the rule of forward mode reads the value before the write"))

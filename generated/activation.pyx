@@ -93,7 +93,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -103,6 +103,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -254,22 +255,25 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
     if watching:
         span = begin_op("sigmoid_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("sigmoid_", self, op_sigmoid(self))
         if span:
             end_op(span, self)
         return self
     cdef SigmoidBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SIGMOID_FORWARD, operands, (), self):
         write_inplace("sigmoid_", self, array_of(sigmoid_by_ops(self)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -391,22 +395,25 @@ cdef TensorBase inplace_relu(TensorBase self):
     if watching:
         span = begin_op("relu_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("relu_", self, op_relu(self))
         if span:
             end_op(span, self)
         return self
     cdef ReluBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&RELU_FORWARD, operands, (), self):
         write_inplace("relu_", self, array_of(relu_by_ops(self)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:

@@ -96,7 +96,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -106,6 +106,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -216,13 +217,15 @@ cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
             end_op(span, self)
         return self
     cdef AddBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
+        history = prepare_history(self, node)
     binary_into(ADD, self.array, other.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -280,12 +283,14 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
             end_op(span, self)
         return self
     cdef AddScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     binary_scalar_into(ADD, self.array, other, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -381,6 +386,7 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
             end_op(span, self)
         return self
     cdef AddBackward1 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
         node.init(2, 0, 1)
@@ -388,12 +394,13 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
         collect_edge(node, 1, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
+        history = prepare_history(self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
     if not fused_into(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,), self):
         write_inplace("add_", self, array_of(add_alpha_tensor_by_ops(self, other, alpha)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -464,15 +471,17 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
             end_op(span, self)
         return self
     cdef AddScalarBackward1 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
         write_inplace("add_", self, array_of(add_alpha_scalar_by_ops(self, other, alpha)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -616,13 +625,15 @@ cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
             end_op(span, self)
         return self
     cdef SubBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
+        history = prepare_history(self, node)
     binary_into(SUBTRACT, self.array, other.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -680,12 +691,14 @@ cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
             end_op(span, self)
         return self
     cdef SubTensorScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -824,6 +837,7 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
             end_op(span, self)
         return self
     cdef SubBackward1 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
         node.init(2, 0, 1)
@@ -831,12 +845,13 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
         collect_edge(node, 1, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
+        history = prepare_history(self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
     if not fused_into(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,), self):
         write_inplace("sub_", self, array_of(sub_alpha_tensor_tensor_by_ops(self, other, alpha)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -907,15 +922,17 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
             end_op(span, self)
         return self
     cdef SubTensorScalarBackward1 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
         write_inplace("sub_", self, array_of(sub_alpha_tensor_scalar_by_ops(self, other, alpha)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1156,6 +1173,7 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
             end_op(span, self)
         return self
     cdef MulBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
         node.init(2, 2, 0)
@@ -1165,8 +1183,9 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
             save_input(node, 0, original_of(self))
         if node.edges[0].node != NULL:
             save_input(node, 1, other)
+        history = prepare_history(self, node)
     binary_into(MULTIPLY, self.array, other.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1233,13 +1252,15 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
             end_op(span, self)
         return self
     cdef MulScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
         set_value(node, 0, other)
+        history = prepare_history(self, node)
     binary_scalar_into(MULTIPLY, self.array, other, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

@@ -95,7 +95,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -105,6 +105,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -672,6 +673,7 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
             end_op(span, self)
         return self
     cdef ClampBackward0 node = None
+    cdef Node history = None
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
         node.init(3, 3, 0)
@@ -681,13 +683,14 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         save_input(node, 2, max)
+        history = prepare_history(self, node)
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     operands[2] = <PyObject *>max
     if not fused_into(&CLAMP_TENSOR_TENSOR_FORWARD, operands, (), self):
         write_inplace("clamp_", self, array_of(clamp_tensor_tensor_by_ops(self, min, max)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -805,6 +808,7 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
             end_op(span, self)
         return self
     cdef ClampTensorScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
         node.init(2, 2, 1)
@@ -813,12 +817,13 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         set_value(node, 0, max)
+        history = prepare_history(self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     if not fused_into(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,), self):
         write_inplace("clamp_", self, array_of(clamp_tensor_scalar_by_ops(self, min, max)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -936,6 +941,7 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
             end_op(span, self)
         return self
     cdef ClampScalarTensorBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
         node.init(2, 2, 1)
@@ -944,12 +950,13 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
         set_value(node, 0, min)
+        history = prepare_history(self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
     if not fused_into(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,), self):
         write_inplace("clamp_", self, array_of(clamp_scalar_tensor_by_ops(self, min, max)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1047,6 +1054,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
             end_op(span, self)
         return self
     cdef ClampScalarScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
         node.init(1, 1, 2)
@@ -1054,11 +1062,12 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
         set_value(node, 1, max)
+        history = prepare_history(self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
         write_inplace("clamp_", self, array_of(clamp_scalar_scalar_by_ops(self, min, max)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1310,6 +1319,7 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
             end_op(span, self)
         return self
     cdef ClampMinBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
         node.init(2, 2, 0)
@@ -1317,8 +1327,9 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
         collect_edge(node, 1, min)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
+        history = prepare_history(self, node)
     binary_into(MAXIMUM, self.array, min.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1397,14 +1408,16 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
             end_op(span, self)
         return self
     cdef ClampMinScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
         node.init(1, 1, 1)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
+        history = prepare_history(self, node)
     binary_scalar_into(MAXIMUM, self.array, min, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1555,6 +1568,7 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
             end_op(span, self)
         return self
     cdef ClampMaxBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
         node.init(2, 2, 0)
@@ -1562,8 +1576,9 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
         collect_edge(node, 1, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
+        history = prepare_history(self, node)
     binary_into(MINIMUM, self.array, max.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1642,14 +1657,16 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
             end_op(span, self)
         return self
     cdef ClampMaxScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
         node.init(1, 1, 1)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, max)
+        history = prepare_history(self, node)
     binary_scalar_into(MINIMUM, self.array, max, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

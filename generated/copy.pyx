@@ -93,7 +93,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -103,6 +103,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -659,13 +660,15 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     if watching:
         span = begin_op("fill_", (self, value))
     cdef FillBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, value):
         node = FillBackward0.__new__(FillBackward0)
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
+        history = prepare_history(self, node)
     write_values("fill_", self, pointwise.filling_of(array_of(value)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_2(self, value):
         tangents_fill__tensor(self, self, value)
     if span:
@@ -701,12 +704,14 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
     if watching:
         span = begin_op("fill_", (self, value))
     cdef FillScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = FillScalarBackward0.__new__(FillScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     write_values("fill_", self, pointwise.filling_of(value))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_fill__scalar(self, self, value)
     if span:
@@ -754,12 +759,14 @@ cdef TensorBase op_zero_(TensorBase self):
     if watching:
         span = begin_op("zero_", (self,))
     cdef ZeroBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ZeroBackward0.__new__(ZeroBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     write_values("zero_", self, np.zeros((), array_of(self).dtype))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_zero_(self, self)
     if span:
@@ -837,13 +844,15 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     if watching:
         span = begin_op("copy_", (self, src))
     cdef CopyBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, src):
         node = CopyBackward0.__new__(CopyBackward0)
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, src)
+        history = prepare_history(self, node)
     write_values("copy_", self, np.asarray(array_of(src)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_2(self, src):
         tangents_copy__tensor(self, self, src)
     if span:
@@ -879,12 +888,14 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
     if watching:
         span = begin_op("copy_", (self, src))
     cdef CopyScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = CopyScalarBackward0.__new__(CopyScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     write_values("copy_", self, np.asarray(src))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_copy__scalar(self, self, src)
     if span:

@@ -97,7 +97,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -107,6 +107,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -246,6 +247,7 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
             end_op(span, self)
         return self
     cdef DivBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
         node.init(2, 2, 0)
@@ -254,8 +256,9 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
+        history = prepare_history(self, node)
     binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -322,13 +325,15 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
             end_op(span, self)
         return self
     cdef DivTensorScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
         set_value(node, 0, other)
+        history = prepare_history(self, node)
     binary_scalar_into(TRUE_DIVIDE, self.array, other, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -495,6 +500,7 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
             end_op(span, self)
         return self
     cdef DivBackward1 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
         node.init(2, 2, 1)
@@ -504,8 +510,9 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
         set_value(node, 0, rounding_mode)
+        history = prepare_history(self, node)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -576,14 +583,16 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
             end_op(span, self)
         return self
     cdef DivTensorScalarBackward1 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
+        history = prepare_history(self, node)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), other, rounding_mode))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -810,13 +819,15 @@ cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase o
             end_op(span, self)
         return self
     cdef FloorDivideBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
+        history = prepare_history(self, node)
     binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -874,12 +885,14 @@ cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other
             end_op(span, self)
         return self
     cdef FloorDivideTensorScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1070,6 +1083,7 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
             end_op(span, self)
         return self
     cdef RemainderBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
         node.init(2, 2, 0)
@@ -1078,8 +1092,9 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
             save_input(node, 1, other)
+        history = prepare_history(self, node)
     binary_into(REMAINDER, self.array, other.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1137,12 +1152,14 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
             end_op(span, self)
         return self
     cdef RemainderTensorScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     binary_scalar_into(REMAINDER, self.array, other, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1360,13 +1377,15 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     if watching:
         span = begin_op("pow_", (self, exponent))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_2(self, exponent):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_2(self, exponent):
         copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent))
         if span:
             end_op(span, self)
         return self
     cdef PowBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
         node.init(2, 3, 0)
@@ -1374,8 +1393,9 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
         collect_edge(node, 1, exponent)
         save_input(node, 0, original_of(self))
         save_input(node, 1, exponent)
+        history = prepare_history(self, node)
     binary_into(POWER, self.array, exponent.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         if node.edges[1].node != NULL:
             save_output(node, 2, self)
@@ -1455,14 +1475,16 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
             end_op(span, self)
         return self
     cdef PowTensorScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
         node.init(1, 1, 1)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, exponent)
+        history = prepare_history(self, node)
     binary_scalar_into(POWER, self.array, exponent, False, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

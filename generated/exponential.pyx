@@ -98,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -108,6 +108,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -226,19 +227,22 @@ cdef TensorBase inplace_exp(TensorBase self):
     if watching:
         span = begin_op("exp_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("exp_", self, op_exp(self))
         if span:
             end_op(span, self)
         return self
     cdef ExpBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(EXP, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -347,19 +351,22 @@ cdef TensorBase inplace_expm1(TensorBase self):
     if watching:
         span = begin_op("expm1_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("expm1_", self, op_expm1(self))
         if span:
             end_op(span, self)
         return self
     cdef Expm1Backward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(EXPM1, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -474,13 +481,15 @@ cdef TensorBase inplace_log(TensorBase self):
             end_op(span, self)
         return self
     cdef LogBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(LOG, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -593,13 +602,15 @@ cdef TensorBase inplace_log1p(TensorBase self):
             end_op(span, self)
         return self
     cdef Log1pBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(LOG1P, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -706,19 +717,22 @@ cdef TensorBase inplace_sqrt(TensorBase self):
     if watching:
         span = begin_op("sqrt_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("sqrt_", self, op_sqrt(self))
         if span:
             end_op(span, self)
         return self
     cdef SqrtBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(SQRT, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -841,22 +855,25 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
     if watching:
         span = begin_op("rsqrt_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("rsqrt_", self, op_rsqrt(self))
         if span:
             end_op(span, self)
         return self
     cdef RsqrtBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&RSQRT_FORWARD, operands, (), self):
         write_inplace("rsqrt_", self, array_of(rsqrt_by_ops(self)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -1207,19 +1224,22 @@ cdef TensorBase inplace_erfinv(TensorBase self):
     if watching:
         span = begin_op("erfinv_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("erfinv_", self, op_erfinv(self))
         if span:
             end_op(span, self)
         return self
     cdef ErfinvBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:

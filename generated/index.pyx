@@ -93,7 +93,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -103,6 +103,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -564,6 +565,7 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBa
             end_op(span, self)
         return self
     cdef IndexPutBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
         node.init(2, 0, 2)
@@ -572,8 +574,9 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBa
         set_value(node, 0, index)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
+        history = prepare_history(self, node)
     write_inplace("index_put_", self, indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -644,14 +647,16 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object v
             end_op(span, self)
         return self
     cdef IndexPutScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
         set_value(node, 0, index)
         set_value(node, 1, accumulate)
+        history = prepare_history(self, node)
     write_inplace("index_put_", self, indexing.index_put_of(array_of(self), index, values, accumulate))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

@@ -93,7 +93,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -103,6 +103,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,

@@ -93,7 +93,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -103,6 +103,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -1241,13 +1242,15 @@ cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
             end_op(span, self)
         return self
     cdef CumsumBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
         set_value(node, 0, dim)
+        history = prepare_history(self, node)
     write_inplace("cumsum_", self, reductions.cumsum_of(array_of(self), dim, dtype))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

@@ -93,7 +93,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -103,6 +103,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -344,6 +345,7 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
             end_op(span, self)
         return self
     cdef ScatterBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
         node.init(2, 1, 2)
@@ -353,8 +355,9 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
         set_value(node, 0, dim)
         if node.edges[1].node != NULL:
             set_value(node, 1, shape_of(src))
+        history = prepare_history(self, node)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -431,14 +434,16 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
             end_op(span, self)
         return self
     cdef ScatterScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
         node.init(1, 1, 1)
         collect_edge(node, 0, self)
         save_input(node, 0, index)
         set_value(node, 0, dim)
+        history = prepare_history(self, node)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -587,6 +592,7 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             end_op(span, self)
         return self
     cdef ScatterAddBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
         node.init(2, 1, 2)
@@ -596,8 +602,9 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             save_input(node, 0, index)
             set_value(node, 0, dim)
             set_value(node, 1, shape_of(src))
+        history = prepare_history(self, node)
     write_inplace("scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -852,6 +859,7 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
             end_op(span, self)
         return self
     cdef IndexAddBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
         node.init(2, 1, 2)
@@ -861,8 +869,9 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
             save_input(node, 0, index)
             set_value(node, 0, dim)
             set_value(node, 1, alpha)
+        history = prepare_history(self, node)
     write_inplace("index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -998,14 +1007,16 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
             end_op(span, self)
         return self
     cdef MaskedFillBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
         node.init(2, 1, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
         save_input(node, 0, mask)
+        history = prepare_history(self, node)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -1075,13 +1086,15 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
             end_op(span, self)
         return self
     cdef MaskedFillScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, mask)
+        history = prepare_history(self, node)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

@@ -99,7 +99,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -109,6 +109,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -219,13 +220,15 @@ cdef TensorBase inplace_sin(TensorBase self):
             end_op(span, self)
         return self
     cdef SinBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(SIN, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -338,13 +341,15 @@ cdef TensorBase inplace_cos(TensorBase self):
             end_op(span, self)
         return self
     cdef CosBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(COS, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -451,19 +456,22 @@ cdef TensorBase inplace_tan(TensorBase self):
     if watching:
         span = begin_op("tan_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("tan_", self, op_tan(self))
         if span:
             end_op(span, self)
         return self
     cdef TanBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(TAN, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -578,13 +586,15 @@ cdef TensorBase inplace_sinh(TensorBase self):
             end_op(span, self)
         return self
     cdef SinhBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(SINH, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -697,13 +707,15 @@ cdef TensorBase inplace_cosh(TensorBase self):
             end_op(span, self)
         return self
     cdef CoshBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(COSH, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -810,19 +822,22 @@ cdef TensorBase inplace_tanh(TensorBase self):
     if watching:
         span = begin_op("tanh_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("tanh_", self, op_tanh(self))
         if span:
             end_op(span, self)
         return self
     cdef TanhBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(TANH, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:

@@ -99,7 +99,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, write_inplace
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
@@ -109,6 +109,7 @@ from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
+    save_mode,
     save_output,
     saved_attribute,
     saved_list_attribute,
@@ -208,12 +209,14 @@ cdef TensorBase inplace_neg(TensorBase self):
             end_op(span, self)
         return self
     cdef NegBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(NEGATIVE, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -365,13 +368,15 @@ cdef TensorBase inplace_abs(TensorBase self):
             end_op(span, self)
         return self
     cdef AbsBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(ABSOLUTE, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -472,12 +477,14 @@ cdef TensorBase inplace_sign(TensorBase self):
             end_op(span, self)
         return self
     cdef SignBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(SIGN, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -590,13 +597,15 @@ cdef TensorBase inplace_sgn(TensorBase self):
             end_op(span, self)
         return self
     cdef SgnBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(SIGN, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -709,13 +718,15 @@ cdef TensorBase inplace_square(TensorBase self):
             end_op(span, self)
         return self
     cdef SquareBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
+        history = prepare_history(self, node)
     unary_into(SQUARE, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -822,19 +833,22 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
     if watching:
         span = begin_op("reciprocal_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("reciprocal_", self, op_reciprocal(self))
         if span:
             end_op(span, self)
         return self
     cdef ReciprocalBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(RECIPROCAL, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
@@ -974,12 +988,14 @@ cdef TensorBase inplace_conj_physical(TensorBase self):
             end_op(span, self)
         return self
     cdef ConjPhysicalBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(CONJUGATE, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

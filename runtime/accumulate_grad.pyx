@@ -106,9 +106,9 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     - `.grad` exists: added in place, so that whoever holds `.grad` sees the sum
     - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
     """
-    cdef TensorMeta meta = meta_of(leaf)
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)     # `value` holds it now
+    cdef TensorMeta meta = meta_of(leaf)
     if leaf.grad_fn != NULL:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:

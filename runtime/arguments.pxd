@@ -21,7 +21,7 @@ cdef inline bint is_plain_number(object value) noexcept:
     return type(value) is float or type(value) is int
 
 # ---- operands: tensor, number, ndarray, NumPy scalar
-cdef bint is_convertible(object value) noexcept       # is an operand, of whatever class
+cdef bint is_convertible(object value) except -1      # is an operand, of whatever class
 cdef object convert_operand(object value, str op, str argument, int position)
 cdef object convert_tensor_operand(object value, str op, str argument, int position)
 
@@ -29,7 +29,7 @@ cdef object convert_tensor_operand(object value, str op, str argument, int posit
 cdef inline bint is_plain_operand(object value) noexcept:
     return Py_TYPE(value) == <void *>tensor_type or is_plain_number(value)
 
-cdef inline bint is_operand(object value) noexcept:
+cdef inline bint is_operand(object value) except -1:
     return is_plain_operand(value) or is_convertible(value)
 
 cdef inline object as_operand(object value, str op, str argument, int position):

@@ -39,10 +39,18 @@ cdef object refuse(object value, str wanted, str op, str argument, int position)
     )
 
 
+# Classes are named in a tuple made beforehand: in one that is written out, Cython looks for no exception, which a class
+# of NumPy's can mean, and an object whose `__class__` raises, such as a weak proxy of what has gone.
+cdef tuple BOOLS = (bool, np.bool_)
+cdef tuple SEQUENCES = (tuple, list, np.ndarray)
+cdef tuple ARRAYS = (TensorBase, np.ndarray)
+cdef tuple NUMPY_OPERANDS = (np.ndarray, np.number, np.bool_)
+
+
 # ---- operands
 
-cdef bint is_convertible(object value) noexcept:
-    return isinstance(value, (TensorBase, float, int, complex, np.ndarray, np.number, np.bool_))
+cdef bint is_convertible(object value) except -1:
+    return isinstance(value, (TensorBase, float, int, complex)) or isinstance(value, NUMPY_OPERANDS)
 
 
 cdef object convert_operand(object value, str op, str argument, int position):
@@ -155,7 +163,7 @@ cdef object as_number(object value, str op, str argument, int position):
         return value
     if is_tensor(value) and value.ndim == 0 and not value.requires_grad:
         return value.item()
-    if is_convertible(value) and not isinstance(value, (np.ndarray, TensorBase)):
+    if is_convertible(value) and not isinstance(value, ARRAYS):
         return python_number(value)
     return refuse(value, "Number", op, argument, position)
 
@@ -167,7 +175,7 @@ cdef object as_number_or_none(object value, str op, str argument, int position):
 cdef object as_int(object value, str op, str argument, int position):
     if type(value) is int:
         return value
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, BOOLS):
         return refuse(value, "int", op, argument, position)
     try:
         return operator.index(value)
@@ -182,7 +190,7 @@ cdef object as_int_or_none(object value, str op, str argument, int position):
 cdef tuple as_int_tuple(object value, str op, str argument, int position):
     if type(value) is int:
         return (value,)
-    if not isinstance(value, (tuple, list, np.ndarray)):
+    if not isinstance(value, SEQUENCES):
         return (as_int(value, op, argument, position),) if has_index(value) else refuse(
             value, "tuple of ints", op, argument, position
         )
@@ -192,8 +200,8 @@ cdef tuple as_int_tuple(object value, str op, str argument, int position):
     return tuple(value)
 
 
-cdef bint has_index(object value):
-    return not isinstance(value, (bool, np.bool_)) and hasattr(type(value), "__index__")
+cdef bint has_index(object value) except -1:
+    return not isinstance(value, BOOLS) and hasattr(type(value), "__index__")
 
 
 cdef object as_int_item(object item, int index, str op, str argument, int position):
@@ -212,7 +220,7 @@ cdef object as_int_tuple_or_none(object value, str op, str argument, int positio
 cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind kind, int length):
     cdef tuple items
     wanted = f"{length} {ITEM_NAMES[kind]}" if length else f"tuple of {ITEM_NAMES[kind]}"
-    if not isinstance(value, (tuple, list, np.ndarray)):
+    if not isinstance(value, SEQUENCES):
         item = expect_item(value, kind)
         if item is NO_ITEM or not (length or kind == INT_ITEMS):
             refuse(value, wanted, op, argument, position)
@@ -248,12 +256,12 @@ cdef object expect_item(object value, ItemKind kind):
     if kind == INT_ITEMS:
         return operator.index(value) if has_index(value) and not isinstance(value, np.ndarray) else NO_ITEM
     if kind == BOOL_ITEMS:
-        return bool(value) if isinstance(value, (bool, np.bool_)) else NO_ITEM
+        return bool(value) if isinstance(value, BOOLS) else NO_ITEM
     if kind == STR_ITEMS:
         return value if isinstance(value, str) else NO_ITEM
     if is_tensor(value) and value.ndim == 0 and not value.requires_grad:
         value = value.item()
-    if not is_convertible(value) or isinstance(value, (np.ndarray, TensorBase)):
+    if not is_convertible(value) or isinstance(value, ARRAYS):
         return NO_ITEM
     number = python_number(value)
     if kind == NUMBER_ITEMS:

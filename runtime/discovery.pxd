@@ -12,7 +12,7 @@ cdef inline PyObject *accumulator_of(TensorBase leaf) noexcept:     # borrowed, 
     return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator
 cdef bint is_requested(GraphTask task, Edge *edge) except -1    # does the edge of a pruned run lead to what was asked for
 cdef bint is_observed(PyObject *accumulator) noexcept           # does somebody see a leaf's gradients before they are stored
-cdef int keep_alive(GraphTask task, PyObject *node) except -1
+cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL     # borrowed, alive during the run
 
 # Walks over the graph of a run
 cdef int prune(GraphTask task, list inputs, bint accumulate) except -1      # before the run: only what is asked for will run

@@ -75,10 +75,18 @@ cdef PyObject *entry_of(GraphTask task, object root, uint32_t *input_nr) except 
     input_nr[0] = (<TensorBase>root).output_nr
     node = current_grad_fn(<TensorBase>root)
     if node == NULL:
-        node = grad_accumulator(<TensorBase>root)
-        keep_alive(task, node)
-        Py_DECREF_pointer(node)
+        node = lasting_accumulator(task, <TensorBase>root)
     return node
+
+
+cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL:
+    """The leaf's accumulator, borrowed: it lasts as long as the run."""
+    cdef PyObject *accumulator = grad_accumulator(leaf)
+    try:
+        keep_alive(task, accumulator)
+    finally:
+        Py_DECREF_pointer(accumulator)
+    return accumulator
 
 
 cdef int keep_alive(GraphTask task, PyObject *node) except -1:
@@ -234,9 +242,7 @@ cdef PyObject *counted_target(GraphTask task, Edge *edge) except? NULL:
     """Where the edge leads. The accumulator of a leaf with hooks is made now: it keeps the count."""
     cdef PyObject *target = target_of(edge)
     if target == NULL and edge.node != NULL and (<TensorBase>edge.node).flags & HAS_HOOKS:
-        target = grad_accumulator(<TensorBase>edge.node)
-        keep_alive(task, target)
-        Py_DECREF_pointer(target)
+        target = lasting_accumulator(task, <TensorBase>edge.node)
     return target
 
 

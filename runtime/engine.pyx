@@ -26,7 +26,7 @@ takes stack, of C and of Python, so that at MAX_THREAD_DEPTH levels in one threa
 this one waits.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
@@ -49,6 +49,7 @@ from gradsmith.runtime.graph_task cimport (
     GraphTask,
     QUEUED,
     add_to_buffer,
+    drop_buffers,
     enqueue,
     next_queue,
     state_of,
@@ -186,19 +187,12 @@ cdef int run_callbacks(GraphTask task) except -1:
     return 0
 
 
-cdef int abandon(GraphTask task) except -1:
+cdef void abandon(GraphTask task) noexcept:
     """Drop gradients that still wait: after an error only."""
-    cdef PyObject *grads[INLINE_SLOTS]
-    cdef PyObject **slots
-    cdef PyObject *node
     cdef ReadyQueue *queue = next_queue(task)
     while queue != NULL:
-        node = pop(queue)
-        slots = slots_for((<Node>node).n_outputs, grads)
-        take_buffers(task, node, slots)
-        free_slots(slots, (<Node>node).n_outputs, grads)
+        drop_buffers(task, pop(queue))
         queue = next_queue(task)
-    return 0
 
 
 # ---- where the run enters
@@ -234,8 +228,8 @@ cdef int enter_leaves(GraphTask task, list leaves) except -1:
 
 # ---- one node
 
-cdef inline PyObject **slots_for(int count, PyObject **inline_slots) except NULL:
-    """`count` empty slots: the caller's own on the stack while they suffice."""
+cdef inline PyObject **slots_for(int count, PyObject **inline_slots) noexcept:
+    """`count` empty slots: the caller's own on the stack while they suffice. NULL when there is no memory."""
     # Without a loop for the few that nearly every node has: gcc makes `rep stos` of it, which takes longer to start
     # than all else that is done for a node.
     inline_slots[0] = NULL
@@ -243,14 +237,11 @@ cdef inline PyObject **slots_for(int count, PyObject **inline_slots) except NULL
     return inline_slots if count <= FEW_SLOTS else more_slots(count, inline_slots)
 
 
-cdef PyObject **more_slots(int count, PyObject **inline_slots) except NULL:
-    cdef PyObject **slots = inline_slots
+cdef PyObject **more_slots(int count, PyObject **inline_slots) noexcept:
     if count > INLINE_SLOTS:
-        slots = <PyObject **>PyMem_Malloc(count * sizeof(PyObject *))
-        if slots == NULL:
-            raise MemoryError()
-    memset(slots, 0, count * sizeof(PyObject *))
-    return slots
+        return <PyObject **>PyMem_Calloc(count, sizeof(PyObject *))
+    memset(inline_slots, 0, count * sizeof(PyObject *))
+    return inline_slots
 
 
 cdef inline void free_slots(PyObject **slots, int count, PyObject **inline_slots) noexcept:
@@ -263,6 +254,8 @@ cdef inline void free_slots(PyObject **slots, int count, PyObject **inline_slots
 
 cdef void free_more_slots(PyObject **slots, int count, PyObject **inline_slots) noexcept:
     cdef int i
+    if slots == NULL:
+        return
     for i in range(count):
         Py_XDECREF_pointer(slots[i])
     if slots != inline_slots:
@@ -278,6 +271,9 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
     cdef PyObject **results = slots_for(n.n_edges, inline_results)
     task.node = node
     try:
+        if grads == NULL or results == NULL:
+            drop_buffers(task, node)
+            raise MemoryError()
         if n.meta is not None or n.flags & NODE_LEAF:
             if not evaluate_observed(task, n, grads, results):
                 return 0

@@ -143,7 +143,7 @@ cdef TensorBase wrap_output(Call call, int output_nr, TensorBase t, int n_output
         else:
             if is_input:
                 t = view_of_input(call, t)
-            set_grad_fn(t, <PyObject *>call.node, output_nr)
+            set_grad_fn(t, call.node, output_nr)
     if t.flags & IS_VIEW and not (is_input and is_dirty):
         mark_view(call.node, t)
     return t
@@ -184,7 +184,7 @@ cdef int rewrite_history(Call call, TensorBase t, int output_nr, int n_outputs) 
     cdef FunctionNode node = call.node
     check_inplace(name_of(call), t)
     if not t.flags & IS_VIEW:
-        return set_grad_fn(t, <PyObject *>node, output_nr)
+        return set_grad_fn(t, node, output_nr)
     if n_outputs > 1:
         raise RuntimeError(
             f"{name_of(call)}: If your Function modifies inplace an input that is a view of another Tensor, your Function "
@@ -195,7 +195,7 @@ cdef int rewrite_history(Call call, TensorBase t, int output_nr, int n_outputs) 
         )
     base = <TensorBase>t.base
     copy_slices = make_copy_slices(base, t, node, edge_of(call, t))
-    set_grad_fn(base, <PyObject *>copy_slices, 0)
+    set_grad_fn(base, copy_slices, 0)
     current_grad_fn(t)
     return 0
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.array_memory import address_of, array_over
 from gradsmith.runtime.functions.indexing import index_backward_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Geometry(NamedTuple):
 
 def geometry_of(base: NDArray[Any], view: NDArray[Any]) -> Geometry:
     """Geometry of `view`, an array over memory of `base`."""
-    offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    offset = address_of(view) - address_of(base)
     if base.dtype.kind == "c" and view.dtype.kind != "c":
         parts = (*base.shape, 2), (*base.strides, view.itemsize)
         return Geometry(*parts, view.shape, view.strides, offset, view.dtype, True)
@@ -79,11 +80,10 @@ def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDA
     """Fresh zeros laid out like the base, and the view's place in them."""
     low, high = _extent(geometry)
     buffer = np.zeros(high - low, np.uint8)
-    base: NDArray[Any] = np.ndarray(geometry.base_shape, geometry.dtype, buffer, -low, geometry.base_strides)
+    base = array_over(buffer, geometry.dtype, geometry.base_shape, geometry.base_strides, -low)
     if 0 in geometry.shape:
         return base, np.zeros(geometry.shape, geometry.dtype)
-    view: NDArray[Any] = np.ndarray(geometry.shape, geometry.dtype, buffer, geometry.offset - low, geometry.strides)
-    return base, view
+    return base, array_over(buffer, geometry.dtype, geometry.shape, geometry.strides, geometry.offset - low)
 
 
 def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:

@@ -67,8 +67,9 @@ cdef PyObject *swap_current_task(PyObject *task) noexcept       # borrowed, NULL
 
 cdef bint is_foreign(GraphTask task, PyObject *node) except -1
 cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node)
-cdef int add_to_foreign(ForeignScratch foreign, uint32_t input_nr, PyObject *grad) except -1
+cdef int add_to_foreign(GraphTask task, PyObject *node, uint32_t input_nr, PyObject *grad) except -1
 cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) except -1
+cdef void drop_buffers(GraphTask task, PyObject *node) noexcept     # of a node that does not stand in the queue
 
 
 # ---- marks and buffers
@@ -106,7 +107,7 @@ cdef inline int add_to_buffer(GraphTask task, PyObject *node, uint32_t input_nr,
     """Sum `grad`, an owned reference that is always consumed, into the node's buffer."""
     cdef PyObject **slot
     if not owns_scratch(task, node):
-        return add_to_foreign(foreign_scratch(task, node), input_nr, grad)
+        return add_to_foreign(task, node, input_nr, grad)
     if not (<Node>node).flags & NODE_MANY:
         slot = &(<Node>node).incoming.buffer
     else:
@@ -141,8 +142,10 @@ cdef inline int enqueue(GraphTask task, PyObject *node) except -1:
     cdef uint32_t state = state_of(task, node)
     if state & QUEUED:
         return 0
-    set_state(task, node, state | QUEUED)
-    return push(&task.queues[metadata_of(node, 0).device], node)
+    if not push(&task.queues[metadata_of(node, 0).device], node):
+        drop_buffers(task, node)        # they would wait for the next run
+        raise MemoryError()
+    return set_state(task, node, state | QUEUED)
 
 
 cdef inline ReadyQueue *next_queue(GraphTask task) noexcept:

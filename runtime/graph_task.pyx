@@ -31,6 +31,7 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
 
 cdef uint64_t last_task = 0
 
@@ -154,12 +155,32 @@ cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node):
     return scratch
 
 
-cdef int add_to_foreign(ForeignScratch foreign, uint32_t input_nr, PyObject *grad) except -1:
+cdef int add_to_foreign(GraphTask task, PyObject *node, uint32_t input_nr, PyObject *grad) except -1:
     value = <object>grad
     Py_DECREF_pointer(grad)
+    foreign = foreign_scratch(task, node)
     found = foreign.grads[input_nr]
     foreign.grads[input_nr] = value if found is None else add_tensors(found, value)
     return 0
+
+
+cdef void drop_buffers(GraphTask task, PyObject *node) noexcept:
+    """What waits in foreign scratch ends with the run."""
+    cdef Node n = <Node>node
+    cdef int i
+    if n.task != task.id:
+        return
+    if not n.flags & NODE_MANY:
+        drop(&n.incoming.buffer)
+        return
+    for i in range(n.n_outputs):
+        drop(&n.incoming.outputs[i].buffer)
+
+
+cdef void drop(PyObject **buffer) noexcept:
+    cdef PyObject *grad = buffer[0]
+    buffer[0] = NULL        # what dies with it may run anybody's code
+    Py_XDECREF_pointer(grad)
 
 
 cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) except -1:

@@ -31,4 +31,6 @@ cdef int set_history(TensorBase result, Node node) except -1
 cdef int set_history_list(object results, Node node) except -1              # skips None and dtypes without gradient
 cdef PyObject *grad_accumulator(TensorBase leaf) except NULL                # new reference
 cdef int reset_accumulator(TensorBase leaf) except -1
-cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1   # takes a new reference; settles what was saved
+cdef int set_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1   # settles what was saved of `t`
+cdef int prepare_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1   # the two halves of it: what can fail,
+cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept       # and what changes `t`

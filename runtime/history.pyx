@@ -14,7 +14,7 @@ from gradsmith.runtime.node cimport (
     release_reference,
     set_accumulator_functions,
 )
-from gradsmith.runtime.node_meta cimport node_meta
+from gradsmith.runtime.node_meta cimport NodeMeta, node_meta
 from gradsmith.runtime.saved_variable cimport settle_output
 from gradsmith.runtime.tensor cimport (
     HAS_ATTRIBUTES,
@@ -186,29 +186,43 @@ cdef int set_history_list(object results, Node node) except -1:
     return 0
 
 
-cdef int set_grad_fn(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
-    """Replace the history of `t`. What its old node borrowed of it is settled first."""
+cdef int set_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1:
+    """Replace the history of `t`."""
+    prepare_grad_fn(t, grad_fn, output_nr)
+    put_grad_fn(t, grad_fn, output_nr)
+    return 0
+
+
+cdef int prepare_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1:
+    """What can fail of `set_grad_fn`, for who has to know beforehand that the rest will not.
+
+    A retained gradient is that of the tensor as it is now; hooks stay with the history they were set on.
+    """
+    if t.meta is not None and (<TensorMeta>t.meta).retains_grad:
+        node_meta(grad_fn).retained.append((output_nr, weakref.ref(t)))
+    return 0
+
+
+cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept:
+    """The rest of `set_grad_fn`. What the old node borrowed of `t` is settled first."""
     cdef PyObject *old = t.grad_fn
     if t.flags & SAVED_AS_OUTPUT:
         settle_output(<PyObject *>t)
-    Py_INCREF_pointer(grad_fn)
-    move_retained_grad(t, grad_fn, output_nr)
-    t.grad_fn = grad_fn
+    if old != NULL and (<Node>old).meta is not None:
+        stop_retaining(t, (<NodeMeta>(<Node>old).meta).retained)
+    Py_INCREF(grad_fn)
+    t.grad_fn = <PyObject *>grad_fn
     t.output_nr = output_nr
     t.flags |= REQUIRES_GRAD
-    if (<Node>grad_fn).flags & NODE_TRACKED:
+    if grad_fn.flags & NODE_TRACKED:
         track(t)
     if old != NULL:
         release_reference(old)
-    return 0
 
 
-cdef int move_retained_grad(TensorBase t, PyObject *grad_fn, int output_nr) except -1:
-    """A retained gradient is that of the tensor as it is now; hooks stay with the history they were set on."""
-    if t.meta is None or not (<TensorMeta>t.meta).retains_grad:
-        return 0
-    if t.grad_fn != NULL and (<Node>t.grad_fn).meta is not None:
-        meta = node_meta(<Node>t.grad_fn)
-        meta.retained = [entry for entry in meta.retained if entry[1]() is not t]
-    node_meta(<Node>grad_fn).retained.append((output_nr, weakref.ref(t)))
-    return 0
+cdef void stop_retaining(TensorBase t, list retained) noexcept:
+    """In place: it must not want for memory."""
+    cdef Py_ssize_t i
+    for i in range(len(retained) - 1, -1, -1):
+        if retained[i][1]() is t:
+            del retained[i]

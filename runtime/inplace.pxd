@@ -4,7 +4,8 @@ from gradsmith.runtime.tensor cimport TensorBase
 
 cdef int check_inplace(str op, TensorBase self) except -1
 cdef TensorBase original_of(TensorBase self)
-cdef int finish_inplace(TensorBase self, Node node) except -1
+cdef Node prepare_history(TensorBase self, Node node)       # before the write, when it is recorded
+cdef void finish_inplace(TensorBase self, Node history) noexcept        # after it
 cdef int write_inplace(str op, TensorBase self, object array) except -1
 cdef int store_values(object target, object values) except -1              # arrays; cast, as far as there is data
 cdef int check_result_dtype(str op, object found, object target) except -1  # no category is lost by the cast

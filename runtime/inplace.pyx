@@ -11,7 +11,7 @@ from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
-from gradsmith.runtime.history cimport requires_grad, set_grad_fn
+from gradsmith.runtime.history cimport prepare_grad_fn, put_grad_fn, requires_grad
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport NODE_TRACKED, Node
 from gradsmith.runtime.tensor cimport (
@@ -188,20 +188,26 @@ cdef TensorBase original_of(TensorBase self):
     return original
 
 
-cdef int finish_inplace(TensorBase self, Node node) except -1:
-    """After the write: count it, and give the tensor (or the base it is a view of) its new history."""
-    cdef TensorBase base
-    bump_version(self)
-    if node is None:
-        return 0
+cdef Node prepare_history(TensorBase self, Node node):
+    """What the tensor (or the base it is a view of) will have for its history after the write that `node` stands for.
+
+    All that can fail is done here, while nothing has been written.
+    """
+    cdef Node history
     set_metadata(&node.metadata, self.array)
     if not self.flags & IS_VIEW:
-        return set_grad_fn(self, <PyObject *>node, 0)
-    base = <TensorBase>self.base
-    copy_slices = make_copy_slices(base, self, node)
-    set_grad_fn(base, <PyObject *>copy_slices, 0)
-    current_grad_fn(self)
-    return 0
+        prepare_grad_fn(self, node, 0)
+        return node
+    history = make_copy_slices(<TensorBase>self.base, self, node)
+    prepare_grad_fn(<TensorBase>self.base, history, 0)
+    return history
+
+
+cdef void finish_inplace(TensorBase self, Node history) noexcept:
+    """After the write: count it, and set what `prepare_history` gave, if it was asked. A view's follows when needed."""
+    bump_version(self)
+    if history is not None:
+        put_grad_fn(<TensorBase>self.base if self.flags & IS_VIEW else self, history, 0)
 
 
 cdef int write_inplace(str op, TensorBase self, object array) except -1:
@@ -223,7 +229,8 @@ cdef int store_values(object target, object values) except -1:
     elif is_meta(<PyObject *>values):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
-        np.copyto(target, values, casting="unsafe")
+        # Cast apart: what NumPy has to say about a number that does not fit, it says before anything is written.
+        np.copyto(target, values.astype(target.dtype, copy=False))
     return 0
 
 

@@ -3,9 +3,8 @@ from cpython.ref cimport PyObject
 from libc.string cimport memset
 
 from gradsmith.runtime.accumulate_grad cimport accumulate_grad, fits_leaf, leaf_metadata, leaf_of
-from gradsmith.runtime.discovery cimport accumulator_of, count_waiting, is_last_edge, is_observed, keep_alive
+from gradsmith.runtime.discovery cimport accumulator_of, count_waiting, is_last_edge, is_observed, lasting_accumulator
 from gradsmith.runtime.graph_task cimport GraphTask, add_to_buffer, enqueue
-from gradsmith.runtime.history cimport grad_accumulator
 from gradsmith.runtime.input_metadata cimport InputMetadata, free_metadata
 from gradsmith.runtime.node cimport LEAF_EDGE, Node
 from gradsmith.runtime.observe cimport begin_node, end_node, watching
@@ -18,11 +17,17 @@ cdef extern from "Python.h":
 
 cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyObject *grad) except -1:
     """See node.pxd, Note [Edges to leaves]."""
+    cdef PyObject *accumulator
     if not fits_leaf(leaf, grad):
         grad = made_to_fit_leaf(node, edge, leaf, grad)
     if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL and not task.watched:
         return accumulate_grad(leaf, grad)
-    return send_to_accumulator(task, node, edge, lasting_accumulator(task, leaf), grad)
+    try:
+        accumulator = lasting_accumulator(task, leaf)
+    except:
+        Py_DECREF_pointer(grad)
+        raise
+    return send_to_accumulator(task, node, edge, accumulator, grad)
 
 
 cdef PyObject *made_to_fit_leaf(Node node, int edge, TensorBase leaf, PyObject *grad) except NULL:
@@ -33,14 +38,6 @@ cdef PyObject *made_to_fit_leaf(Node node, int edge, TensorBase leaf, PyObject *
         return made_to_fit(node, edge, &expected, grad)
     finally:
         free_metadata(&expected)
-
-
-cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL:
-    """The leaf's accumulator, borrowed: it lasts as long as the run."""
-    cdef PyObject *accumulator = grad_accumulator(leaf)
-    keep_alive(task, accumulator)
-    Py_DECREF_pointer(accumulator)
-    return accumulator
 
 
 cdef int send_to_accumulator(GraphTask task, Node node, int edge, PyObject *accumulator, PyObject *grad) except -1:
@@ -58,7 +55,12 @@ cdef int send_to_accumulator(GraphTask task, Node node, int edge, PyObject *accu
 
 cdef int accumulate_watched(PyObject *accumulator, PyObject *grad) except -1:
     """Observers see it as a node, inside the one that the gradient comes from."""
-    cdef int span = begin_node(<Node>accumulator) if watching else 0
+    cdef int span
+    try:
+        span = begin_node(<Node>accumulator) if watching else 0
+    except:
+        Py_DECREF_pointer(grad)
+        raise
     accumulate_grad(leaf_of(accumulator), grad)
     if span:
         end_node(span, <Node>accumulator)

@@ -234,10 +234,12 @@ cdef list enter_thread(Observer observer):
 
 
 cdef int leave_thread(Observer observer, list places) except -1:
-    while observer.places:
-        pop_failed(observer)
-    observer.places = places
-    swap_observer(None)
+    try:
+        while observer.places:
+            pop_failed(observer)
+    finally:
+        observer.places = places
+        swap_observer(None)
     return 0
 
 
@@ -257,7 +259,10 @@ def uninstall(Observer observer not None):
     """
     if current_observer() is not observer:
         raise RuntimeError("an observer can be taken away only while it is the innermost one of its thread")
-    while observer.places:
-        pop_failed(observer)
-    swap_observer(observer.outer)
-    observer.outer = None
+    try:
+        while observer.places:
+            pop_failed(observer)
+    finally:
+        observer.places.clear()
+        swap_observer(observer.outer)
+        observer.outer = None

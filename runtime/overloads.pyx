@@ -10,6 +10,11 @@ from gradsmith.runtime.device import is_device_name
 
 REQUIRED = object()     # default of a parameter that has none
 
+# In tuples made beforehand, see arguments.pyx.
+cdef tuple BOOLS = (bool, np.bool_)
+cdef tuple NUMBERS = (int, float, complex, np.number, np.bool_)
+cdef tuple DTYPES = (np.dtype, str, type)
+
 # The same second names that plain functions take.
 SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
@@ -122,13 +127,13 @@ cdef bint fits(object value, str type_) except -1:
     if type_ == "Scalar" or type_ == "float":
         return is_number(value)
     if type_ == "bool":
-        return isinstance(value, (bool, np.bool_))
+        return isinstance(value, BOOLS)
     if type_.endswith("]"):
         return fits_list(value, type_)
     if type_ == "str":
         return isinstance(value, str)
     if type_ == "dtype":
-        return isinstance(value, (np.dtype, str, type)) and not is_device_name(value)
+        return isinstance(value, DTYPES) and not is_device_name(value)
     if type_ == "device":
         return is_device_name(value)
     return type_ == "object"
@@ -150,7 +155,7 @@ cdef bint fits_list(object value, str type_) except -1:
 cdef bint is_int(object value) except -1:
     if type(value) is int:
         return True
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, BOOLS):
         return False
     if is_tensor(value):
         return value.ndim == 0 and value.dtype.kind in "iu"
@@ -162,4 +167,4 @@ cdef bint is_number(object value) except -1:
         return True
     if is_tensor(value):
         return value.ndim == 0 and not value.requires_grad
-    return isinstance(value, (int, float, complex, np.number, np.bool_))
+    return isinstance(value, NUMBERS)

@@ -19,18 +19,19 @@ cdef struct ReadyQueue:
 
 cdef void open_queue(ReadyQueue *queue) noexcept        # it must not move in memory afterwards
 cdef void close_queue(ReadyQueue *queue) noexcept
-cdef int grow(ReadyQueue *queue) except -1
+cdef bint grow(ReadyQueue *queue) noexcept
 
 
 cdef inline uint64_t number_of(PyObject *node) noexcept:
     return (<Node>node).sequence_nr
 
 
-cdef inline int push(ReadyQueue *queue, PyObject *node) except -1:
+cdef inline bint push(ReadyQueue *queue, PyObject *node) noexcept:
+    """False when there is no memory for one more."""
     cdef Py_ssize_t child = queue.count, parent
     cdef uint64_t number = number_of(node)
-    if child == queue.capacity:
-        grow(queue)
+    if child == queue.capacity and not grow(queue):
+        return False
     queue.count += 1
     while child > 0:
         parent = (child - 1) >> 1
@@ -39,7 +40,7 @@ cdef inline int push(ReadyQueue *queue, PyObject *node) except -1:
         queue.nodes[child] = queue.nodes[parent]
         child = parent
     queue.nodes[child] = node
-    return 0
+    return True
 
 
 cdef inline PyObject *pop(ReadyQueue *queue) noexcept:

@@ -15,14 +15,14 @@ cdef void close_queue(ReadyQueue *queue) noexcept:
         PyMem_Free(queue.nodes)
 
 
-cdef int grow(ReadyQueue *queue) except -1:
+cdef bint grow(ReadyQueue *queue) noexcept:
     cdef Py_ssize_t capacity = 4 * queue.capacity
     cdef bint was_inline = queue.nodes == queue.inline_nodes
     cdef PyObject **nodes = <PyObject **>PyMem_Realloc(NULL if was_inline else queue.nodes, capacity * sizeof(PyObject *))
     if nodes == NULL:
-        raise MemoryError()
+        return False
     if was_inline:
         memcpy(nodes, queue.inline_nodes, sizeof(queue.inline_nodes))
     queue.nodes = nodes
     queue.capacity = capacity
-    return 0
+    return True

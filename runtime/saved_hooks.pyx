@@ -205,7 +205,7 @@ cdef void settle_packed(object kept, PyObject *t) noexcept:
 cdef int restore_history(Node node, Packed packed, TensorBase result) except -1:
     cdef Node grad_fn = node if packed.is_output else packed.grad_fn
     if grad_fn is not None:
-        return set_grad_fn(result, <PyObject *>grad_fn, packed.output_nr)
+        return set_grad_fn(result, grad_fn, packed.output_nr)
     result.flags |= REQUIRES_GRAD
     meta_of(result).stands_for = packed.leaf
     return 0

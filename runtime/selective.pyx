@@ -127,8 +127,10 @@ cdef class Keeping(Selective):
         install(self)
 
     def __exit__(self, *raised):
-        uninstall(self)
-        self.has_ended = True
+        try:
+            uninstall(self)
+        finally:
+            self.has_ended = True
 
     def arrays(self):
         """What is kept."""
@@ -194,8 +196,10 @@ cdef class Giving(Selective):
         install(self)
 
     def __exit__(self, *raised):
-        uninstall(self)
-        self.keeping.asleep -= 1
+        try:
+            uninstall(self)
+        finally:
+            self.keeping.asleep -= 1
 
     def arrays(self):
         """What is kept."""

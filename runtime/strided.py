@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import has_no_data
+from gradsmith.runtime.array_memory import address_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -44,7 +45,7 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
         )
     from_stride = array.strides
     low, high = np.lib.array_utils.byte_bounds(_memory_of(array))
-    first = array.__array_interface__["data"][0]
+    first = address_of(array)
     if has_no_data(array):  # as if it were the memory of a contiguous array
         from_stride = _contiguous(array)
         low, high = first, first + array.nbytes

@@ -14,7 +14,7 @@ cdef class Level:
     cdef PyObject *first                # borrowed: chain of the level's tangents, which leave it when they die
 
     cdef void open(self) noexcept
-    cdef int close(self) except -1
+    cdef void close(self) noexcept
 
 
 cdef class Tangent:

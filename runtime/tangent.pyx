@@ -72,19 +72,19 @@ cdef class Level:
         self.is_open = True
         open_levels += 1
 
-    cdef int close(self) except -1:
-        """Take every tangent away. What dies with them may run anybody's code: the chain is empty by then."""
+    cdef void close(self) noexcept:
+        """Take every tangent away. What dies with one may run anybody's code: that one has left the chain by then."""
         global open_levels
-        cdef list ended = []
         cdef Tangent tangent
+        cdef TensorBase value
         self.is_open = False
         open_levels -= 1
         while self.first != NULL:
             tangent = <Tangent>self.first
             tangent.leave_level()
-            ended.append(tangent.value)
+            value = tangent.value
             tangent.value = None
-        return 0
+            value = None
 
 
 cdef class Tangent:

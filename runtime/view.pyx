@@ -30,17 +30,10 @@ from gradsmith.runtime.tensor cimport (
     wrap,
 )
 
+from gradsmith.runtime.array_memory import array_over
 from gradsmith.runtime.geometry import geometry_of, is_inside
 
 cnp.import_array()
-
-cdef extern from *:
-    """
-    static PyObject *gs_array_at(char *start, int type, int nd, npy_intp *shape, npy_intp *strides) {
-        return PyArray_New(&PyArray_Type, nd, shape, type, strides, start, 0, NPY_ARRAY_WRITEABLE, NULL);
-    }
-    """
-    object gs_array_at(char *start, int type, int nd, cnp.npy_intp *shape, cnp.npy_intp *strides)
 
 cdef extern from "Python.h":
     int PyObject_GC_IsTracked(object)
@@ -90,15 +83,12 @@ cdef list as_view_list(TensorBase base, object arrays):
 
 cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
     """The view of `other`, laid out like `base`, that shows of it what `view` shows of `base`."""
-    cdef cnp.ndarray shown = <cnp.ndarray>view.array
+    cdef object shown = <object>view.array
     cdef object geometry = geometry_of(<object>base.array, shown)
     cdef TensorBase result
     if not is_inside(geometry):
         raise RuntimeError("a view that reaches beyond its base has no tangent; clone() it")
-    cdef char *start = <char *>cnp.PyArray_DATA(<cnp.ndarray>other.array) + <Py_ssize_t>geometry.offset
-    array = gs_array_at(start, cnp.PyArray_TYPE(shown), shown.ndim, shown.shape, shown.strides)
-    cnp.PyArray_UpdateFlags(array, cnp.NPY_ARRAY_UPDATE_ALL)
-    cnp.set_array_base(array, <object>other.array)
+    array = array_over(<object>other.array, shown.dtype, shown.shape, shown.strides, geometry.offset)
     result = share_version(root_of(other), array)
     result.flags |= IS_VIEW
     result.view_version = version_of(result)
@@ -130,7 +120,7 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
         return t.grad_fn
     node = make_view_node(base, t)
     set_metadata(&(<Node>node).metadata, t.array)
-    set_grad_fn(t, <PyObject *>node, 0)
+    set_grad_fn(t, node, 0)
     t.view_version = version_of(t)
     return t.grad_fn
 

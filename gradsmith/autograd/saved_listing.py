@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import has_no_data
+from gradsmith.runtime.array_memory import address_of
 from gradsmith.runtime.gradient_edge import GradientEdge
 from gradsmith.runtime.node import Node
 from gradsmith.runtime.saved_hooks import SavedTensor
@@ -87,7 +88,7 @@ def list_saved(root: Any) -> SavedListing:
     for node in sorted(_nodes_below(_roots_of(root)), key=lambda node: -node._sequence_nr()):
         for attribute, array in _arrays_of(node):
             nbytes = 0 if has_no_data(array) else array.nbytes
-            memory = (array.__array_interface__["data"][0], nbytes)
+            memory = (address_of(array), nbytes)
             shared = nbytes > 0 and memory in seen
             if shared and attribute == CHECKPOINT:
                 continue  # each tensor of a checkpoint leads to all that the checkpoint keeps

@@ -18,14 +18,18 @@ class Recording:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._handler: Any = start_counting() if options.profile_memory else None
-        self._recorder = Recorder(
-            record_shapes=options.record_shapes or options.with_flops,
-            profile_memory=options.profile_memory,
-            with_stack=options.with_stack,
-        )
-        install(self._recorder)
         self._origin = time.perf_counter_ns()
+        self._handler: Any = start_counting() if options.profile_memory else None
+        try:
+            self._recorder = Recorder(
+                record_shapes=options.record_shapes or options.with_flops,
+                profile_memory=options.profile_memory,
+                with_stack=options.with_stack,
+            )
+            install(self._recorder)
+        except BaseException:
+            self._stop_counting()
+            raise
 
     def stop(self) -> EventList:
         """End it; to be called once, in the thread that began it."""
@@ -35,8 +39,13 @@ class Recording:
             raise RuntimeError(
                 "a profile ends in the thread in which it began, and after the profiles that began inside it"
             ) from None
-        self._recorder.close_all()
-        if self._options.profile_memory:
-            stop_counting(self._handler)
+        try:
+            self._recorder.close_all()
+        finally:
+            self._stop_counting()
         spans = self._recorder.take()
         return EventList(events_of(spans, self._origin, with_flops=self._options.with_flops), self._options)
+
+    def _stop_counting(self) -> None:
+        if self._options.profile_memory:
+            stop_counting(self._handler)
