@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .changes import Sources, State, digest_of
+from .cython_text import MENDED, mended
 from .toolchain import KERNEL, RUNTIME, WRAPPER, BuildError, Toolchain, run, version_of
 
 # Stated here once for every module; no .pyx sets its own.
@@ -151,12 +152,14 @@ class Build:
             sys.executable, "-m", "cython", *options, *self.layout.cython_options, "--depfile",
             "--module-name", extension.name, "-o", output, source,
         ])  # fmt: skip
+        written = Path(output)
+        written.write_text(mended(written.read_text("utf-8")), "utf-8")
         inputs = self._read_depfile(extension)
         self.sources.forget(output)
         self.state.record(output, self._cython_key(source, inputs), inputs)
 
     def _cython_key(self, source: str, inputs: list[str]) -> str:
-        options = repr(sorted(DIRECTIVES.items())) + "".join(self.layout.cython_options)
+        options = "".join([repr(sorted(DIRECTIVES.items())), *self.layout.cython_options, MENDED])
         versions = (version_of("cython"), version_of("numpy"))  # both bring .pxd files
         return digest_of(*versions, options, self.sources.cython_digest(source, inputs))
 

@@ -363,20 +363,22 @@ cdef void clear_values(PyObject *node) noexcept:
 cdef void drop_saved(SavedVariable *slot) noexcept:
     """Drop what the slot owns; see Note [What a saved slot holds]."""
     cdef PyObject *value = slot.value
+    cdef int kind = slot.kind
     if value == NULL:
         return
     slot.value = NULL
-    if slot.kind <= SAVED_INTERIOR:
+    slot.kind = SAVED_FREED     # for who asks while it dies: what the user's hooks kept may run any code then
+    if kind <= SAVED_INTERIOR:
         uncount_save(version_owner(value))
         Py_DECREF_pointer(value)
         return
-    if slot.kind == SAVED_OUTPUT:
+    if kind == SAVED_OUTPUT:
         if (<TensorBase>value).base != NULL:
             uncount_save(version_owner(value))
         return
     if slot.stale:
         forget_lost_changes(slot)
-    if slot.kind == SAVED_ARRAY:
+    if kind == SAVED_ARRAY:
         release_array(value)
     else:
         Py_DECREF_pointer(value)

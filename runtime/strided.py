@@ -44,7 +44,7 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
             f"stride {list(stride)}, storage_offset {storage_offset}"
         )
     from_stride = array.strides
-    low, high = np.lib.array_utils.byte_bounds(_memory_of(array))
+    low, high = _bounds_of(_memory_of(array))
     first = address_of(array)
     if has_no_data(array):  # as if it were the memory of a contiguous array
         from_stride = _contiguous(array)
@@ -62,6 +62,16 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
 
 def _contiguous(array: Array) -> tuple[int, ...]:
     return tuple(math.prod(array.shape[axis + 1 :]) * array.itemsize for axis in range(array.ndim))
+
+
+def _bounds_of(array: Array) -> tuple[int, int]:
+    """Where the first byte of the array lies, and where the first behind it."""
+    first = address_of(array)
+    if not array.size:
+        return first, first
+    reaches = [(n - 1) * step for n, step in zip(array.shape, array.strides)]
+    below, above = (sum(reach for reach in reaches if reach * sign > 0) for sign in (-1, 1))
+    return first + below, first + above + array.itemsize
 
 
 def _memory_of(array: Array) -> Array:

@@ -122,7 +122,11 @@ class profile:
         if self._running:
             raise RuntimeError("profile.start(): it is running; a profile is not reentrant")
         self._running = True
-        self._begin_step()
+        try:
+            self._begin_step()
+        except BaseException:
+            self._give_up()
+            raise
 
     def step(self) -> None:
         """End a step of the schedule and begin the next."""
@@ -136,9 +140,13 @@ class profile:
         """End; what the end of ``with`` does."""
         if not self._running:
             raise RuntimeError("profile.stop(): it is not running")
-        self._end_step()
-        self._running = False
-        self._move_to(ProfilerAction.NONE, stopping=True)
+        try:
+            self._end_step()
+            self._running = False
+            self._move_to(ProfilerAction.NONE, stopping=True)
+        except BaseException:
+            self._give_up()
+            raise
 
     def __enter__(self) -> Self:
         self.start()
@@ -148,6 +156,12 @@ class profile:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+    def _give_up(self) -> None:
+        """Whatever has failed, nothing is recorded any longer."""
+        self._running = False
+        if self._recording is not None:
+            self._end_recording(keep=False)
 
     def _begin_step(self) -> None:
         self._move_to(self._action())
@@ -185,9 +199,9 @@ class profile:
             self._recording = Recording(self._options)
 
     def _end_recording(self, keep: bool) -> None:
-        assert self._recording is not None
-        events = self._recording.stop()
-        self._recording = None
+        recording, self._recording = self._recording, None
+        assert recording is not None
+        events = recording.stop()
         if keep and self.acc_events and self._events is not None:
             self._events += events
         elif keep:

@@ -33,6 +33,9 @@ from gradsmith.runtime.dtypes import can_cast
 
 cnp.import_array()
 
+cdef extern from "Python.h":
+    int PyObject_SetItem(object, object, object) except? -1
+
 
 # ---- integers, slices, None, Ellipsis
 
@@ -48,7 +51,7 @@ cpdef object basic_index_backward_of(object a, object shape, object index):
     if is_meta(<PyObject *>a):
         return array_without_data(shape, a.dtype)
     result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
-    result[index] = a
+    assign(result, index, a)
     return result
 
 
@@ -125,8 +128,15 @@ cpdef object index_put_of(object a, object index, object values, bint accumulate
     if accumulate:
         add_at(target, advanced, values)
     else:
-        target[advanced] = values
+        assign(target, advanced, values)
     return result
+
+
+cdef int assign(object target, object index, object values) except -1:
+    """``target[index] = values``. NumPy has failed for want of memory when it fails without an exception."""
+    if PyObject_SetItem(target, index, values) < 0:
+        raise MemoryError()
+    return 0
 
 
 cdef object writable(str op, object values, object dtype):
@@ -159,8 +169,7 @@ cdef int check_values(object target, object index, object values) except -1:
 cdef int add_at(object target, object index, object values) except -1:
     """target[index] += values, a repeated place as often as it comes."""
     if only_masks(index):       # these name each place once
-        target[index] += values
-        return 0
+        return assign(target, index, target[index] + values)
     rows = rows_of(target, index) if is_addable(target) and target.flags.c_contiguous else None
     if rows is None:
         return add_one_by_one(target, index, values)

@@ -1,6 +1,8 @@
 """Callbacks that return junk, raise, or change what is running: an exception at most, and the next run is right."""
 
+import contextlib
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -281,4 +283,98 @@ def test_the_graph_may_be_changed_while_its_tensors_are_kept(side, change, capsy
             scenes[0].total.backward()
         except (*REFUSALS, AttributeError) as error:
             assert str(error)
+    assert_all_is_well()
+
+
+# ---- a write that fails at its end
+
+
+@pytest.mark.parametrize("through_view", [False, True])
+def test_a_pack_hook_that_raises_in_an_operation_in_place(through_view):
+    """The result is packed before it is written: afterwards the node would have nothing to compute with."""
+
+    def fails(tensor):
+        raise Own
+
+    x = leaf()
+    y = x * 1.0
+    with saved_tensors_hooks(fails, lambda kept: kept), pytest.raises(Own):
+        (y[:1] if through_view else y).exp_()
+    assert y.tolist() == [1, 2] and y._version == 0
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_a_number_that_does_not_fit_is_found_before_the_write():
+    x = gs.ones(3, requires_grad=True)
+    y = x * 2
+    z = (y * y).sum()
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        y.detach().copy_(gs.tensor(np.array([1.0, 1e300, 1.0])))
+    assert y.tolist() == [2, 2, 2] and y._version == 0
+    z.backward()
+    assert x.grad.tolist() == [8, 8, 8]
+
+
+# ---- objects that raise as soon as one asks for their class
+
+
+class Gone:
+    """A weak proxy of one that has died."""
+
+
+ASKING = {
+    "add": lambda x, it: gs.add(x, it),
+    "mul": lambda x, it: x * it,
+    "reflected": lambda x, it: it * x,
+    "power": lambda x, it: it**x,
+    "dimension": lambda x, it: gs.sum(x, it),
+    "keyword": lambda x, it: gs.sum(x, dim=it),
+    "overload": lambda x, it: gs.max(x, it),
+    "shape": lambda x, it: x.reshape(it),
+    "softmax": lambda x, it: gs.softmax(x, it),
+    "correction": lambda x, it: gs.var(x, correction=it),
+    "flag": lambda x, it: gs.sum(x, keepdim=it),
+    "dtype": lambda x, it: gs.ones(2, dtype=it),
+    "index": lambda x, it: x[it],
+    "value": lambda x, it: x.__setitem__(0, it),
+    "to": lambda x, it: x.to(it),
+    "tensor": lambda x, it: gs.tensor(it),
+    "cat": lambda x, it: gs.cat([x, it]),
+    "grad": lambda x, it: grad(x, it),
+    "comparison": lambda x, it: x == it,
+}
+
+
+@pytest.mark.parametrize("ask", ASKING)
+def test_a_dead_proxy_for_an_argument(ask, capsys):
+    proxy = weakref.proxy(Gone())
+    with pytest.raises((ReferenceError, TypeError)):
+        ASKING[ask](gs.ones(2), proxy)
+    assert capsys.readouterr().err == ""  # no exception was lost on the way
+
+
+# ---- what runs when a saved value dies
+
+
+class Kept:
+    """What a pack hook made; its end runs the very graph that lets it go."""
+
+    def __init__(self, tensor, roots):
+        self.tensor, self.roots = tensor, roots
+
+    def __del__(self):
+        for root in self.roots:
+            with contextlib.suppress(RuntimeError):  # freed already, in parts
+                root.backward(retain_graph=True)
+
+
+def test_a_dying_value_may_run_the_graph_that_lets_it_go():
+    roots = []
+    x = leaf()
+    with saved_tensors_hooks(lambda tensor: Kept(tensor.detach(), roots), lambda kept: kept.tensor):
+        roots.append((x.exp() * x.sin()).tanh().sum())
+    roots[0].backward()
+    roots.clear()
+    assert x.grad is not None
     assert_all_is_well()
