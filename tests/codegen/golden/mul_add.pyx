@@ -105,6 +105,7 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
             end_op(span, self)
         return self
     cdef AddcmulBackward0 node = None
+    cdef Node history = None
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
         node.init(3, 2, 1)
@@ -117,8 +118,9 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
             save_input(node, 1, tensor2)
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             set_value(node, 0, value)
+        history = prepare_history(self, node)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * array_of(tensor2))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
@@ -202,6 +204,7 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
             end_op(span, self)
         return self
     cdef AddcmulScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
         node.init(2, 0, 2)
@@ -210,8 +213,9 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
         if node.edges[1].node != NULL:
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
+        history = prepare_history(self, node)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * tensor2)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self

@@ -41,13 +41,15 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     if watching:
         span = begin_op("put_", (self, value))
     cdef PutBackward0 node = None
+    cdef Node history = None
     if requires_grad_2(self, value):
         node = PutBackward0.__new__(PutBackward0)
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
+        history = prepare_history(self, node)
     write_values("put_", self, np.asarray(array_of(value)))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_2(self, value):
         tangents_put__tensor(self, self, value)
     if span:
@@ -88,12 +90,14 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
     if watching:
         span = begin_op("put_", (self, value))
     cdef PutScalarBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = PutScalarBackward0.__new__(PutScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     write_values("put_", self, np.asarray(value))
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_put__scalar(self, self, value)
     if span:

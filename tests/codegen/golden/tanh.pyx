@@ -61,19 +61,22 @@ cdef TensorBase inplace_tanh(TensorBase self):
     if watching:
         span = begin_op("tanh_", (self,))
     # saving the result would save the view, which will hold the node
+    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or has_tangent_1(self):
+    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         copy_into("tanh_", self, op_tanh(self))
         if span:
             end_op(span, self)
         return self
     cdef TanhBackward0 node = None
+    cdef Node history = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        history = prepare_history(self, node)
     unary_into(TANH, self.array, self.array)
-    finish_inplace(self, node)
+    finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     if span:
