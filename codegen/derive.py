@@ -259,7 +259,7 @@ class _Walk:
             case Name(name=name):
                 return self.scope[name]
             case Operator(resolved=resolved, resolved_arguments=arguments) if resolved:
-                return Dual(value, self._step(expr, resolved, arguments, value))
+                return Dual(value, self._step(expr, resolved, self._duals(arguments), value))
             case Conditional(test=test, body=body, orelse=orelse):
                 return Dual(value, self._choice(expr.is_elementwise, test, body, orelse))
             case Call():
@@ -272,25 +272,28 @@ class _Walk:
         except NotSymbolic as problem:
             raise NoDerivative(_step_name(expr), f"it {problem}") from None
 
-    def _step(self, expr: Expr, c_entry: str, arguments: tuple[Expr, ...], value: Symbolic) -> Symbolic | None:
-        duals = tuple(map(self.dual, arguments))
+    def _duals(self, arguments: tuple[Expr, ...]) -> tuple[Dual, ...]:
+        return tuple(map(self.dual, arguments))
+
+    def _step(self, expr: Expr, c_entry: str, arguments: tuple[Dual, ...], value: Symbolic) -> Symbolic | None:
         try:
-            return self.deriver.step(c_entry, duals, value, self.only_real)
+            return self.deriver.step(c_entry, arguments, value, self.only_real)
         except NoDerivative as problem:
             raise NoDerivative(_step_name(expr), problem.reason, problem.hint) from None
 
     def _call(self, expr: Call, value: Symbolic) -> Symbolic | None:
         if expr.function == "where" and len(expr.arguments) == 3:
             return self._choice(True, *expr.arguments)
+        arguments = self._duals(expr.arguments)
         if expr.function in REAL_IDENTITIES and self.only_real:
-            return self.dual(expr.arguments[0]).tangent
-        if all(self.dual(argument).tangent is None for argument in expr.arguments):
+            return arguments[0].tangent
+        if all(argument.tangent is None for argument in arguments):
             return None
         if expr.function in REAL_IDENTITIES - {"positive"}:
             raise _not_holomorphic(expr.function)
         if expr.family == INTRINSIC or not self.deriver.has_entry(expr.c_entry):
             raise NoDerivative(expr.function, f"{expr.function} is no op of the table, and has no derivative")
-        return self._step(expr, expr.c_entry, expr.arguments, value)
+        return self._step(expr, expr.c_entry, arguments, value)
 
     def _choice(self, by_element: bool, test: Expr, body: Expr, orelse: Expr) -> Symbolic | None:
         tangents = [self.dual(branch).tangent for branch in (body, orelse)]

@@ -8,7 +8,7 @@ without asking anything.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 from .schema_types import Type
@@ -121,7 +121,7 @@ class Operator(Expr):
     operands: tuple[Expr, ...]
     resolved: str = ""
     family: str = ""
-    resolved_arguments: tuple[Expr, ...] = ()
+    resolved_arguments: tuple[Expr, ...] = field(default=(), compare=False)  # these follow from the rest
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Conditional(Expr):
     orelse: Expr
     resolved: str = ""
     family: str = ""
-    resolved_arguments: tuple[Expr, ...] = ()
+    resolved_arguments: tuple[Expr, ...] = field(default=(), compare=False)  # these follow from the rest
 
     @property
     def is_elementwise(self) -> bool:

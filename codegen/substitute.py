@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .formula import Expr
@@ -18,19 +18,34 @@ def substituted(expr: Expr, replacements: Mapping[type[Expr], Replacement]) -> E
 
 def rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """`expr` with `change` applied to every node, children first."""
-    changed: dict[str, Any] = {}
-    for entry in fields(expr):
-        value = getattr(expr, entry.name)
-        new = _rebuilt_value(value, change)
-        if new is not value:
-            changed[entry.name] = new
-    return change(replace(expr, **changed) if changed else expr)
+    return _Rebuilder(change).rebuilt(expr)
 
 
-def _rebuilt_value(value: Any, change: Callable[[Expr], Expr]) -> Any:
-    if isinstance(value, Expr):
-        return rebuilt(value, change)
-    if isinstance(value, tuple) and any(isinstance(item, Expr) for item in value):
-        items = tuple(rebuilt(item, change) if isinstance(item, Expr) else item for item in value)
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-    return value
+@dataclass(frozen=True)
+class _Rebuilder:
+    """Rebuilds a node once: an operator has each operand twice, as it is written and as an argument."""
+
+    change: Callable[[Expr], Expr]
+    done: dict[int, Expr] = field(default_factory=dict)  # by identity
+
+    def rebuilt(self, expr: Expr) -> Expr:
+        if id(expr) not in self.done:
+            self.done[id(expr)] = self.change(self.with_children(expr))
+        return self.done[id(expr)]
+
+    def with_children(self, expr: Expr) -> Expr:
+        changed: dict[str, Any] = {}
+        for entry in fields(expr):
+            value = getattr(expr, entry.name)
+            new = self.value(value)
+            if new is not value:
+                changed[entry.name] = new
+        return replace(expr, **changed) if changed else expr
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, Expr):
+            return self.rebuilt(value)
+        if isinstance(value, tuple) and any(isinstance(item, Expr) for item in value):
+            items = tuple(self.rebuilt(item) if isinstance(item, Expr) else item for item in value)
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        return value
