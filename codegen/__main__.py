@@ -17,6 +17,7 @@ from .build import load_table
 from .errors import SpecErrors
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package
+from .reader import read_file
 from .reasons import notes
 from .render import render_all
 from .write import differences, write
@@ -30,12 +31,15 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[:1] == ["explain"]:
         return _explain(arguments[1:])
     options = _parse(arguments)
-    if options.package:
+    if options.package is not None:
         return _build_package(options)
     try:
         table = load_table(options.table)
     except SpecErrors as errors:
         print(errors, errors.summary(options.table.name), sep="\n", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(error, file=sys.stderr)
         return 1
     for note in notes(table):
         print(note, file=sys.stderr)
@@ -54,14 +58,16 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     add("--output", type=Path, help="folder of the generated files, or of the package (default: the current one)")
     add("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     outside = parser.add_argument_group("for a table of one's own")
-    outside.add_argument("--package", metavar="NAME", default="", help="generate and compile this package")
+    outside.add_argument("--package", metavar="NAME", help="generate and compile this package")
     outside.add_argument("--functions", type=Path, metavar="FILE", help="Python file that array(...) may call")
     outside.add_argument("--methods", action="store_true", help="importing the package makes its ops methods of Tensor")
     options = parser.parse_args(arguments)
-    if not options.package and (options.functions or options.methods):
+    if options.package is None and (options.functions or options.methods):
         parser.error("--functions and --methods go with --package")
-    if options.package and options.table == OWN_TABLE:
+    if options.package is not None and options.table == OWN_TABLE:
         parser.error("--package needs a table")
+    if options.package is None and options.output is None and options.table.resolve() != OWN_TABLE:
+        parser.error("a table of one's own needs --package, or --output: gradsmith's own ops would be replaced")
     return options
 
 
@@ -102,9 +108,11 @@ def _own_sources() -> Sources:
 
 
 def _outside_sources(options: argparse.Namespace) -> Sources:
-    text = options.table.read_text(encoding="utf-8")
-    functions = options.functions.read_text(encoding="utf-8") if options.functions else ""
-    package = make_package(text, str(options.table), options.table.stem, functions=functions)
+    text = read_file(options.table)
+    functions = read_file(options.functions) if options.functions else ""
+    package = make_package(
+        text, str(options.table), options.table.stem, functions=functions, functions_file=str(options.functions)
+    )
     return Sources(package.table, text, package.files)
 
 

@@ -51,7 +51,7 @@ class BackwardBuilder:
         gradients = plan.way.gradients
         values = tuple(self.values(gradients))
         backward = Backward(
-            class_name=f"{self.declaration.camel_case}{self.kinds}Backward{self.number}",
+            class_name=self.declaration.node_class(self.index, self.number),
             node_name=f"{self.declaration.camel_case}Backward{self.number}",
             gradients=gradients,
             differentiable_inputs=self.edges([g.inputs for g in gradients]),
@@ -63,12 +63,6 @@ class BackwardBuilder:
             note=plan.note,
         )
         return backward if plan.reason else replace(backward, saving=why_kept(backward))
-
-    @property
-    def kinds(self) -> str:
-        """Tells the classes of an entry's variants apart; the all-tensor one needs no mark."""
-        kinds = self.declaration.expanded[self.index][1]
-        return "".join(kind.capitalize() for kind in kinds) if "scalar" in kinds else ""
 
     # -- gradients
 
@@ -106,7 +100,7 @@ class BackwardBuilder:
         if not numbers:
             return formula.subject
         names = " and ".join(repr(name) for name in numbers)
-        return f"{formula.subject}, where {names} {'is a number' if len(numbers) == 1 else 'are numbers'},"
+        return f"{formula.subject.rstrip(',')}, where {names} {'is a number' if len(numbers) == 1 else 'are numbers'},"
 
     def expect_formula(self, raw: RawFormula, resolved: Resolved) -> Formula | None:
         expr = self.parts_for(raw, resolved.expr)

@@ -7,9 +7,9 @@ entries and raised together.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from .agreement import verify_agreement
@@ -24,8 +24,9 @@ from .forward import expect_forward
 from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
 from .model import Backward, Op, Table, Variant
+from .module_names import verify_module_names
 from .outputs import expect_condition
-from .reader import RawEntry, read
+from .reader import RawEntry, read, read_file
 from .schema import Signature
 from .tangents import TangentBuilder
 from .vocabulary import LOOP_UFUNCS, scan_functions
@@ -57,7 +58,7 @@ def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, st
         return _build(source, Origin(file or "derivatives.yaml"), functions or {})
     if functions is None:
         functions = scan_functions(source.parent / "runtime" / "functions")
-    return _build(source.read_text(encoding="utf-8"), Origin(file or source.name), functions)
+    return _build(read_file(source, file or source.name), Origin(file or source.name), functions)
 
 
 def load_outside(text: str, file: str, package: str, library: Table, functions: Mapping[str, str]) -> Table:
@@ -102,12 +103,14 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
     _verify_inplace_entries(declarations, errors)
-    _verify_copies(declarations, errors)
+    _verify_made_forms(declarations, errors)
     _verify_modules(declarations, functions, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
     numbers = _node_numbers(declarations)
+    if not errors:  # a name that is an entry's twice over has been told of
+        verify_module_names(declarations, numbers, origin.library, errors)
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
     errors.raise_if_any()
     _verify_saves(declarations, variants, errors)
@@ -132,6 +135,7 @@ def _table(origin: Origin, ops: list[Op], holomorphic: frozenset[str]) -> Table:
 def _verify_unique_entries(declarations: list[Declaration], errors: Collector) -> None:
     """No schema and no C entry is declared twice."""
     schemas: dict[str, Declaration] = {}
+    arguments: dict[tuple[str, str], Declaration] = {}
     owners: dict[str, Declaration] = {}
     for declaration in declarations:
         name = declaration.signature.full_name
@@ -141,6 +145,10 @@ def _verify_unique_entries(declarations: list[Declaration], errors: Collector) -
             hint = "Tell them apart by an overload name: base.overload(...)."
             errors.add(declaration.position, declaration.base, problem, hint)
             continue
+        first = arguments.setdefault((declaration.base, declaration.signature.arguments_text), declaration)
+        if first is not declaration:
+            problem = f"takes the same arguments as '{first.signature.full_name}', which would always be called"
+            errors.add(declaration.position, declaration.base, problem)
         for c_entry in declaration.c_entries:
             owner = owners.setdefault(c_entry, declaration)
             if owner is not declaration:
@@ -172,15 +180,19 @@ def _verify_inplace_entries(declarations: list[Declaration], errors: Collector) 
             errors.add(declaration.position, declaration.base, problem, "Take out_of_place away.")
 
 
-def _verify_copies(declarations: list[Declaration], errors: Collector) -> None:
-    """``t_copy`` is the copying form of `t` and nothing else."""
-    taken = {d.base: d.base for d in declarations} | {a.text: d.base for d in declarations for a in d.aliases}
+def _verify_made_forms(declarations: list[Declaration], errors: Collector) -> None:
+    """``t_copy`` is the copying form of `t` and nothing else, ``swap_`` the in-place form of an alias `swap`."""
+    bases = {d.base: d.base for d in declarations}
+    taken = bases | {a.text: d.base for d in declarations for a in d.aliases}
     for declaration in declarations:
-        for name in (declaration.base, *(alias.text for alias in declaration.aliases)):
-            owner = taken.get(f"{name}_copy")
-            if owner is not None and "copy" in declaration.forms:
-                problem = f"its copying form '{name}_copy' is already a name of {owner}"
-                errors.add(declaration.position, declaration.base, problem, "Take 'copy' away from its variants.")
+        aliases = [alias.text for alias in declaration.aliases]
+        made = [("copy", "copying", f"{name}_copy") for name in (declaration.base, *aliases)]
+        own = [declaration.base] if f"{declaration.base}_" not in bases else []  # such an entry has been told of
+        made += [("inplace", "in-place", f"{name}_") for name in (*own, *aliases)]
+        for form, word, name in made:
+            if form in declaration.forms and name in taken:
+                problem = f"its {word} form '{name}' is already a name of {taken[name]}"
+                errors.add(declaration.position, declaration.base, problem, f"Take '{form}' away from its variants.")
 
 
 def _verify_modules(declarations: list[Declaration], functions: Mapping[str, str], errors: Collector) -> None:
@@ -188,19 +200,20 @@ def _verify_modules(declarations: list[Declaration], functions: Mapping[str, str
     for declaration in declarations:
         signature = declaration.signature
         named = [*(a.name for a in signature.arguments), *(r.name for r in signature.returns), declaration.base]
+        named += [alias.text for alias in declaration.aliases]
         for module in sorted(set(functions.values()).intersection(named)):
             problem = f"'{module}' is taken: a module of array functions has that name"
             errors.add(declaration.position, declaration.base, problem, "Choose another name.")
 
 
 def _node_numbers(declarations: list[Declaration]) -> dict[int, int]:
-    """Position of an entry -> its number among the nodes of the same name, in file order."""
-    seen: Counter[str] = Counter()
+    """Position of an entry -> the number of its nodes: the first that leaves no two classes of one name."""
+    seen: set[str] = set()
     numbers: dict[int, int] = {}
     for i, declaration in enumerate(declarations):
         if declaration.has_node:
-            numbers[i] = seen[declaration.camel_case]
-            seen[declaration.camel_case] += 1
+            numbers[i] = next(n for n in count() if seen.isdisjoint(declaration.node_classes(n)))
+            seen |= declaration.node_classes(numbers[i])
     return numbers
 
 

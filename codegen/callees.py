@@ -239,7 +239,7 @@ def _converted(value: Expr, argument: Argument) -> Expr:
 
 def _shown_type(value: Expr) -> Type:
     """The type, with the length of a list where that is known."""
-    return replace(value.type.plain, length=length_of(value))
+    return replace(value.type.plain, length=length_of(value)) if value.type.is_list else value.type.plain
 
 
 def _without_none(value: Expr) -> Expr:

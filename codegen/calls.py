@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .callees import stem_of
 from .model import Op, Variant
 from .parameters import argument_text, function_name
-from .schema import Argument
+from .schema import Argument, Signature
 from .schema_types import Type
 
 # How Python objects become what the C entry takes, by type in the table. "?" and "[]" as there.
@@ -101,9 +100,9 @@ INPLACE = Form("_", "Written into the tensor itself.")
 COPY = Form("_copy", "Copied into memory of its own.")
 
 
-def call_name(op: Op, form: Form = PLAIN) -> str:
-    overload = f"_{op.overload}" if op.overload else ""
-    return f"call_{op.base}{overload}{form.suffix}"
+def call_name(signature: Signature, form: Form = PLAIN) -> str:
+    overload = f"_{signature.overload}" if signature.overload else ""
+    return f"call_{signature.base}{overload}{form.suffix}"
 
 
 def call_view(op: Op, form: Form) -> CallView:
@@ -111,7 +110,7 @@ def call_view(op: Op, form: Form) -> CallView:
     unions = [a.name for a in op.signature.arguments if _is_union(a, form)]
     cases = tuple(_case(variant, unions, form) for variant in variants)
     return CallView(
-        name=call_name(op, form),
+        name=call_name(op.signature, form),
         op=op.base + form.suffix,
         schema=op.name,
         parameters=tuple(a.name for a in op.signature.arguments),
@@ -134,7 +133,7 @@ def _is_union(argument: Argument, form: Form) -> bool:
 
 
 def _case(variant: Variant, unions: list[str], form: Form) -> Case:
-    entry = f"inplace_{stem_of(variant.c_entry)}" if form.inplace else variant.c_entry
+    entry = f"inplace_{variant.stem}" if form.inplace else variant.c_entry
     return Case(
         tensors=tuple(name for name in unions if name not in variant.scalar_positions),
         entry=entry,
@@ -176,16 +175,19 @@ def is_named(op: Op) -> bool:
 
 def _wrap(op: Op) -> str:
     if is_named(op):
-        return result_type(op).name
+        return result_name(op.signature)
     return "tuple" if op.signature.returns[0].type.is_tensor_list else ""
 
 
 def result_type(op: Op) -> ResultType:
-    words = [word for word in f"{op.base}_{op.overload}".split("_") if word]
-    name = "".join(word.capitalize() for word in words)
-    return ResultType(f"{name}Result", op.base, op.signature.output_names)
+    return ResultType(result_name(op.signature), op.base, op.signature.output_names)
+
+
+def result_name(signature: Signature) -> str:
+    words = [word for word in f"{signature.base}_{signature.overload}".split("_") if word]
+    return f"{''.join(word.capitalize() for word in words)}Result"
 
 
 def target(op: Op, form: Form, *, method: bool) -> Target:
     arguments = tuple(argument_text(op, a, method=method) for a in op.signature.arguments)
-    return Target(call_name(op, form), arguments)
+    return Target(call_name(op.signature, form), arguments)

@@ -120,6 +120,15 @@ class Declaration:
         name = "".join(part[:1].upper() + part[1:] for part in parts)
         return name.removesuffix("Forward")  # the node of conv_forward is ConvBackward
 
+    def node_class(self, index: int, number: int) -> str:
+        """The node of a variant: ``MulScalarBackward0``. That of the tensors alone needs no mark."""
+        kinds = self.expanded[index][1]
+        mark = "".join(kind.capitalize() for kind in kinds) if "scalar" in kinds else ""
+        return f"{self.camel_case}{mark}Backward{number}"
+
+    def node_classes(self, number: int) -> frozenset[str]:
+        return frozenset(self.node_class(index, number) for index in range(len(self.expanded)))
+
     @property
     def operators(self) -> tuple[tuple[str, str], ...]:
         return tuple((method.text, kind.text) for kind, method in self.entry.operators)

@@ -14,10 +14,10 @@ from .declare_gradients import GradientReader
 from .errors import Collector, Position, Problem, hint_from
 from .model import ForwardKind
 from .policy import PolicyReader
-from .python_text import verify_names
-from .reader import Pairs, RawEntry, expect_truth
+from .python_text import verify_names, verify_parse
+from .reader import Pairs, RawEntry, RawText, expect_truth
 from .schema import Signature
-from .structure import StructureCheck
+from .structure import StructureCheck, verify_returns
 from .vocabulary import SAMPLE_NAMES
 
 FORWARD_KINDS: tuple[str, ...] = get_args(ForwardKind)
@@ -27,6 +27,7 @@ def declare(entry: RawEntry, errors: Collector, package: str = "") -> Declaratio
     """Understand an entry as far as it can be without the others; None when its schema is wrong."""
     try:
         signature = Signature.parse(entry.name.text)
+        verify_returns(signature)
     except Problem as problem:
         position = entry.name.position_of(problem.offset)
         errors.add(position, entry.base, f"schema: {problem.problem}", problem.hint)
@@ -42,6 +43,7 @@ class _Declarer:
         self.signature = signature
         self.errors = errors
         self.package = package
+        self.told: set[str] = set()  # names in samples that are no arguments
 
     def declaration(self) -> Declaration:
         forward = self.forward()
@@ -110,17 +112,25 @@ class _Declarer:
 
     def sample(self, sample: Pairs) -> dict[str, str]:
         names = [a.name for a in self.signature.arguments]
+        # A parenthesis that is open makes the rest of the sample other keys and values.
+        if not all(self.parses(key, value) for key, value in sample):
+            return {}
         for key, value in sample:
-            if key.text not in names:
+            if key.text not in names and key.text not in self.told:
+                self.told.add(key.text)
                 hint = hint_from("Arguments", key.text, names)
                 self.error(key.position, f"sample for '{key.text}', which is no argument", hint)
             verify_names(self.errors, self.signature.base, value, f"sample for '{key.text}'", SAMPLE_NAMES)
         found = {key.text: value.text for key, value in sample}
         required = [a.name for a in self.signature.arguments if a.default is None]
         missing = [name for name in required if name not in found]
-        if missing and found.keys() <= set(names) and sample:
-            self.error(sample[0][0].position, f"sample has no value for '{missing[0]}'")
+        if missing and found.keys() <= set(names):
+            position = sample[0][0].position if sample else self.entry.name.position
+            self.error(position, f"sample has no value for '{missing[0]}'")
         return found
+
+    def parses(self, key: RawText, value: RawText) -> bool:
+        return verify_parse(self.errors, self.signature.base, value, f"sample for '{key.text}'")
 
     def verify_doc(self) -> None:
         if "doc" not in self.entry.texts:

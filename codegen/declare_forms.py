@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass
 
 from .errors import Collector, Position, did_you_mean, hint_from
 from .model import FORMS
 from .reader import RawEntry, RawText
+from .scanner import NAMES, is_name
 from .schema import Return, Signature
 from .vocabulary import OPERATORS
 
@@ -36,8 +38,10 @@ class FormReader:
         for kind, method in self.entry.operators:
             self.verify_operator(kind, method)
         for alias in self.entry.lists.get("aliases", ()):
-            if not alias.text.isidentifier():
-                self.error(alias.position, f"alias '{alias.text}' is no name")
+            if keyword.iskeyword(alias.text):
+                self.error(alias.position, f"alias '{alias.text}' is a keyword of Python")
+            elif not is_name(alias.text):
+                self.error(alias.position, f"alias '{alias.text}' is no name", NAMES)
         self.verify_variadic()
 
     def verify_form(self, text: RawText) -> None:

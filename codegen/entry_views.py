@@ -23,10 +23,10 @@ from .views import (
     Refused,
     Save,
     Saves,
+    by_ops_name,
     c_type,
     forward_kernel_name,
     inplace_name,
-    kernel_prefix,
     scipy_name,
 )
 
@@ -92,7 +92,7 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
     if not has_inplace(op, variant):
         return None
     return InplaceView(
-        name=inplace_name(variant),
+        name=inplace_name(variant.stem),
         op=f"{op.base}_",
         record=_inplace_record(variant),
         is_composite=variant.forward.kind == "composite",
@@ -255,8 +255,8 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     return ComputeView(
         "pointwise",
         text=text,
-        kernel=forward_kernel_name(variant) if forward_kernel(variant, table) else "",
-        fallback=f"{kernel_prefix(variant)}_by_ops",
+        kernel=forward_kernel_name(variant.stem) if forward_kernel(variant, table) else "",
+        fallback=by_ops_name(variant.stem),
         tensors=tuple(a.name for a in tensors_of(variant)),
         scalars=tuple(a.name for a in numbers_of(variant)),
         floating=_floating(variant, forward.formula),

@@ -207,7 +207,7 @@ _FACE = re.compile(r"(cdef object (call|bind)_|cdef Overloads |\w+Result = |def 
 
 
 def _kernels(op: Op, text: str) -> list[str]:
-    names = {name(variant) for variant in op.variants for name in (backward_table_name, forward_kernel_name)}
+    names = {name(variant.stem) for variant in op.variants for name in (backward_table_name, forward_kernel_name)}
     parts = [part.rstrip().splitlines() for part in text.split("/* ---- ")[1:] if part.split(" ")[0] in names]
     if not parts:
         return ["None: there is no loop in it."]

@@ -30,7 +30,7 @@ from .calls import (
 from .docs import Doc, make_doc
 from .model import Op
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
-from .parameters import SECOND_NAMES, Parameter, double_quoted, out_parameter, python_parameters, with_star
+from .parameters import SECOND_NAMES, Parameter, default_text, out_parameter, python_parameters, with_star
 
 
 @dataclass(frozen=True)
@@ -205,17 +205,17 @@ def _self_position(op: Op) -> int:
 
 def operator_view(op: Op, method: str, kind: str) -> OperatorView:
     names = [argument.name for argument in op.signature.arguments]
-    rest = tuple(double_quoted(a.default or "None") for a in op.signature.arguments[2:])
+    rest = tuple(default_text(a.default or "None") for a in op.signature.arguments[2:])
     form = INPLACE if kind == "inplace" and not op.signature.returns[0].type.written else PLAIN
     if kind == "item":
-        return OperatorView(method, kind, Target(call_name(op), ("self", *names[1:])), modulo=False)
+        return OperatorView(method, kind, Target(call_name(op.signature), ("self", *names[1:])), modulo=False)
     if kind == "unary":
-        rest = tuple(double_quoted(a.default or "None") for a in op.signature.arguments[1:])
-        return OperatorView(method, kind, Target(call_name(op), ("self", *rest)), modulo=False)
+        rest = tuple(default_text(a.default or "None") for a in op.signature.arguments[1:])
+        return OperatorView(method, kind, Target(call_name(op.signature), ("self", *rest)), modulo=False)
     swapped = kind == "reflected" and not _commutes(op)
     operands = ("other", "self") if swapped else ("self", "other")
     modulo = method in ("__pow__", "__rpow__")
-    return OperatorView(method, kind, Target(call_name(op, form), (*operands, *rest)), modulo)
+    return OperatorView(method, kind, Target(call_name(op.signature, form), (*operands, *rest)), modulo)
 
 
 def _commutes(op: Op) -> bool:

@@ -40,7 +40,7 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),
         forward_kernels=tuple(
-            ForwardKernel(forward_kernel_name(v), op.line, kernel)
+            ForwardKernel(forward_kernel_name(v.stem), op.line, kernel)
             for op in ops
             for v in op.variants
             if (kernel := forward_kernel(v, table))
@@ -67,7 +67,7 @@ def _backward_tables(ops: tuple[Op, ...], table: Table) -> Iterator[BackwardTabl
             if kernels is not None:
                 names = tuple(kernel.name if kernel else "gs_pass" for kernel in kernels)
                 loops = tuple(kernel for kernel in kernels if kernel)
-                yield BackwardTable(backward_table_name(variant), op.line, names, loops)
+                yield BackwardTable(backward_table_name(variant.stem), op.line, names, loops)
 
 
 def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]:

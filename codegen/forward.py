@@ -12,7 +12,8 @@ from .loops import why_not_loop
 from .model import Forward
 from .schema import Signature
 from .scope import TENSOR, Scope
-from .syntax import parse
+from .syntax import describe, parse
+from .taken_names import derived_names, is_taken
 from .vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 
 
@@ -42,6 +43,8 @@ def _ufunc(raw: RawForward, declaration: Declaration, signature: Signature, cont
     if wrong:
         raise Problem(f"ufunc {name} cannot take '{wrong[0].name}', which is {wrong[0].type}")
     _require_one_tensor(signature, f"ufunc {name}")
+    if not signature.tensor_arguments:
+        raise Problem(f"ufunc {name} takes a Tensor at least")
     return Forward("ufunc", raw.text, ufunc=name)
 
 
@@ -89,9 +92,12 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
         tree = parse(raw.text)
     except Problem as problem:
         raise Problem(f"forward {problem.problem}", problem.offset, problem.hint) from None
+    _verify_parts(tree)
+    _verify_tuple(tree, signature)
     arguments = {a.name for a in signature.arguments}
     local = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     read = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local]
+    _verify_bound(tree, signature)
     known = arguments | {"np", "scipy"} | ARRAY_BUILTINS | context.functions.keys()
     for name in read:
         if name.id not in known:
@@ -108,6 +114,37 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
         builtins=frozenset(used & ARRAY_BUILTINS - arguments),
         needs_scipy=needs_scipy,
     )
+
+
+def _verify_parts(tree: ast.expr) -> None:
+    """What a function of C cannot have in an expression."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.NamedExpr)):
+            raise Problem(f"forward has {describe(node)}, which expressions do not know", node.col_offset)
+
+
+def _verify_tuple(tree: ast.expr, signature: Signature) -> None:
+    """An array for each result; a list of results is one value."""
+    if not isinstance(tree, ast.Tuple):
+        return
+    is_bare = bool(tree.elts) and tree.end_col_offset == tree.elts[-1].end_col_offset
+    if signature.returns[0].type.is_list:
+        if is_bare:
+            raise Problem("forward gives several values for one list", hint="Write them in brackets.")
+    elif len(tree.elts) != len(signature.returns) and not any(isinstance(item, ast.Starred) for item in tree.elts):
+        wanted = "1 result" if len(signature.returns) == 1 else f"{len(signature.returns)} results"
+        raise Problem(f"forward gives {len(tree.elts)} arrays, but the op returns {wanted}")
+
+
+def _verify_bound(tree: ast.expr, signature: Signature) -> None:
+    """A loop in the expression has a variable of its own, since it is one of the whole function."""
+    named = {*(a.name for a in signature.arguments), *signature.output_names, *derived_names(signature)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Store):
+            continue
+        if node.id in named or is_taken(node.id, pointwise=True, joint=True):
+            problem = f"forward has a loop whose variable '{node.id}' means something else there"
+            raise Problem(problem, node.col_offset, "Choose another name.")
 
 
 def _verify_scipy(tree: ast.expr) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .kernels import Kernel, Places, expect_kernel
 from .model import Backward, Gradient_, Table, Variant
 from .schema import Argument
-from .views import kernel_prefix
 
 
 def backward_kernels(variant: Variant, table: Table) -> tuple[Kernel | None, ...] | None:
@@ -28,7 +27,7 @@ def expect_backward_kernel(variant: Variant, backward: Backward, gradient: Gradi
         scalars={value.name: value.slot for value in backward.values if value.owner is None},
         gradients=("grad",),
     )
-    name = f"{kernel_prefix(variant)}_backward_{gradient.inputs[0]}"
+    name = f"{variant.stem}_backward_{gradient.inputs[0]}"
     text = f"{gradient.inputs[0]}: {gradient.formula.text}"
     return expect_kernel(name, text, gradient.formula.expr, places, table)
 
@@ -41,7 +40,7 @@ def forward_kernel(variant: Variant, table: Table) -> Kernel | None:
         inputs={a.name: str(i) for i, a in enumerate(tensors_of(variant))},
         scalars={a.name: i for i, a in enumerate(numbers_of(variant))},
     )
-    return expect_kernel(f"{kernel_prefix(variant)}_forward", formula.text, formula.expr, places, table)
+    return expect_kernel(f"{variant.stem}_forward", formula.text, formula.expr, places, table)
 
 
 def tensors_of(variant: Variant) -> list[Argument]:

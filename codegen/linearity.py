@@ -8,9 +8,11 @@ from typing import TypeGuard
 
 from .callees import Callees, is_outside
 from .declaration import Declaration
+from .errors import Problem
 from .formula import Call, Conditional, Expr, Literal, Operator
 from .model import Table
 from .substitute import rebuilt
+from .syntax import parse
 from .vocabulary import HOLOMORPHIC_UFUNCS
 
 # Written in a formula they choose between values, or say how large something is: no derivative goes through them.
@@ -41,8 +43,8 @@ def _is_holomorphic_op(declaration: Declaration, known: set[str]) -> bool:
 
 def _is_holomorphic_text(text: str, known: set[str]) -> bool:
     try:
-        tree = ast.parse(text.replace("\n", " "), mode="eval")
-    except SyntaxError:
+        tree = parse(text)
+    except Problem:
         return False  # reported where the forward is resolved
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     if any(isinstance(node, ast.Constant) and isinstance(node.value, complex) for node in ast.walk(tree)):

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Literal
 
+from .callees import stem_of
 from .formula import Expr, Formula
 from .schema import Argument, Signature
 
@@ -168,6 +169,11 @@ class Variant:
         assert not (self.multi_view and not self.is_view), self.c_entry
 
     @property
+    def stem(self) -> str:
+        """What names in generated code have in common that belong to the variant: ``mul_scalar``."""
+        return stem_of(self.c_entry)
+
+    @property
     def is_elementwise(self) -> bool:
         return self.forward.is_elementwise
 
@@ -287,8 +293,8 @@ class Table:
 
     @property
     def file_name(self) -> str:
-        """How generated text calls the file."""
-        return PurePath(self.file).name
+        """How generated text calls the file, in one line."""
+        return " ".join(PurePath(self.file).name.splitlines())
 
     def variant(self, c_entry: str) -> Variant:
         """The variant behind a C entry, which must exist."""

@@ -59,7 +59,7 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         node_name=backward.node_name,
         signature=str(variant.signature),
         saving=backward.saving,
-        fused=backward_table_name(variant) if fused else "",
+        fused=backward_table_name(variant.stem) if fused else "",
         n_edges=len(backward.differentiable_inputs),
         single_output=len(variant.signature.returns) == 1 and not is_list_output,
         incoming=() if is_list_output else incoming(variant),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .build import load_outside, load_table
+from .errors import Position, SpecError, SpecErrors
 from .model import Table
 from .render import render_package
 from .tensor_view import tensor_view
@@ -26,7 +27,15 @@ class Package:
     methods: frozenset[str]  # names that the Tensor class gets from it
 
 
-def make_package(text: str, file: str, name: str, *, functions: str = "", methods_of: str = "") -> Package:
+def make_package(
+    text: str,
+    file: str,
+    name: str,
+    *,
+    functions: str = "",
+    functions_file: str = "functions",
+    methods_of: str = "",
+) -> Package:
     """Read and check a table, and write its package as text.
 
     Parameters
@@ -35,8 +44,8 @@ def make_package(text: str, file: str, name: str, *, functions: str = "", method
         The table, and its path for messages.
     name : str
         The package.
-    functions : str
-        Text of the Python file whose functions ``array(...)`` may call.
+    functions, functions_file : str
+        Text of the Python file whose functions ``array(...)`` may call, and its path for messages.
     methods_of : str
         In whose name the package gives the Tensor class methods; "" when it does not.
 
@@ -49,7 +58,7 @@ def make_package(text: str, file: str, name: str, *, functions: str = "", method
     SpecErrors
         With every mistake of the table.
     """
-    known = dict.fromkeys(public_names(functions), FUNCTIONS_MODULE)
+    known = dict.fromkeys(public_names(functions, functions_file), FUNCTIONS_MODULE)
     table = load_outside(text, file, name, load_table(ROOT / "derivatives.yaml"), known)
     files = render_package(table, methods_of=methods_of)
     if functions:
@@ -64,9 +73,16 @@ def _method_names(table: Table) -> frozenset[str]:
     return frozenset(members | refused | {alias for alias, _ in view.method_aliases})
 
 
-def public_names(module: str) -> Iterator[str]:
+def public_names(module: str, file: str = "functions") -> Iterator[str]:
     """What a Python module defines or imports by name at its top level, apart from other modules."""
-    for statement in ast.parse(module).body:
+    try:
+        tree = ast.parse(module)
+    except SyntaxError as error:
+        position = Position(error.lineno or 1, error.offset or 1)
+        raise SpecErrors([SpecError(file, position, "", f"does not parse: {error.msg}")]) from None
+    except ValueError as error:  # a null byte, up to Python 3.11
+        raise SpecErrors([SpecError(file, Position(1, 1), "", f"does not parse: {error}")]) from None
+    for statement in tree.body:
         for name in _bound(statement):
             if not name.startswith("_"):
                 yield name

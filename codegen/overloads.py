@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .calls import Form, call_name
 from .model import Op
-from .parameters import Parameter, double_quoted, function_name, out_parameter, with_star
+from .parameters import Parameter, default_text, function_name, out_parameter, with_star
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def added_parameters(ops: tuple[Op, ...]) -> tuple[Added, ...]:
     added = [a for a in second if a not in first]
     if [a for a in second if a in first] != list(first) or sum(a.default is None for a in added) != 1:
         return ()
-    return tuple(Added(a.name, double_quoted(a.default or "None")) for a in added)
+    return tuple(Added(a.name, default_text(a.default or "None")) for a in added)
 
 
 def is_overloaded(ops: tuple[Op, ...]) -> bool:
@@ -66,7 +66,13 @@ def takes_out(op: Op, form: Form, *, method: bool) -> bool:
 def binder_name(ops: tuple[Op, ...], form: Form, *, method: bool) -> str:
     """The binder of the function serves the method too, unless it takes `out`."""
     own = method and any(takes_out(op, form, method=False) for op in ops)
-    return f"{'method_bind' if own else 'bind'}_{ops[0].base}{form.suffix}"
+    return binder_names(ops[0].base, form, own=own)[0]
+
+
+def binder_names(base: str, form: Form, *, own: bool) -> tuple[str, str]:
+    """What the binder and its table of overloads are called, those of the method's `own` or those of the function."""
+    name = f"{base}{form.suffix}"
+    return f"{'method_bind' if own else 'bind'}_{name}", f"{name.upper()}_{'METHODS' if own else 'OVERLOADS'}"
 
 
 def binders(form: Form, ops: tuple[Op, ...]) -> Iterator[Binder]:
@@ -83,7 +89,7 @@ def _binder(form: Form, ops: tuple[Op, ...], *, method: bool) -> Binder:
     candidates = tuple(_candidate(op, form, method=method) for op in ops)
     return Binder(
         name=binder_name(ops, form, method=method),
-        table=f"{ops[0].base.upper()}{form.suffix.upper()}_{'METHODS' if method else 'OVERLOADS'}",
+        table=binder_names(ops[0].base, form, own=method)[1],
         op=ops[0].base + form.suffix,
         candidates=candidates,
         direct=tuple(_direct(candidates)),
@@ -92,14 +98,14 @@ def _binder(form: Form, ops: tuple[Op, ...], *, method: bool) -> Binder:
 
 def _candidate(op: Op, form: Form, *, method: bool) -> Candidate:
     parameters = [
-        Parameter(function_name(a.name), a.type, double_quoted(a.default or ""), a.keyword_only)
+        Parameter(function_name(a.name), a.type, default_text(a.default or ""), a.keyword_only)
         for a in op.signature.arguments
     ]
     if takes_out(op, form, method=method):
         parameters.append(out_parameter(op))
     shown = [Parameter(f"{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters]
     text = ", ".join(with_star(shown)).replace('"', "'")
-    return Candidate(f"({text})", tuple(parameters), call_name(op, form), len(op.signature.arguments))
+    return Candidate(f"({text})", tuple(parameters), call_name(op.signature, form), len(op.signature.arguments))
 
 
 def _direct(candidates: tuple[Candidate, ...]) -> Iterator[tuple[int, str]]:

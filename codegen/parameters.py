@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .model import Op
+from .printing import literal_text
 from .schema import Argument, Signature
 from .schema_types import Type
+
+# What functions call `self`, as PyTorch's do.
+FIRST_TENSOR = "input"
 
 # Parameters that are also known by the name that NumPy gives them.
 SECOND_NAMES = {"dim": "axis", "keepdim": "keepdims"}
@@ -30,8 +35,7 @@ class Parameter:
 
 
 def function_name(name: str) -> str:
-    """Functions call their first tensor `input`, as PyTorch's do."""
-    return "input" if name == "self" else name
+    return FIRST_TENSOR if name == "self" else name
 
 
 def python_parameters(op: Op, *, method: bool) -> tuple[Parameter, ...]:
@@ -55,7 +59,7 @@ def out_parameter(op: Op) -> Parameter:
 
 def _parameter(op: Op, argument: Argument, *, method: bool) -> Parameter:
     name = function_name(argument.name)
-    default = double_quoted(argument.default or "")
+    default = default_text(argument.default or "")
     # A tensor list is spread out in functions (einsum), a shape in methods (view).
     if argument.name == op.variadic and method != argument.type.is_tensor_list:
         return Parameter(name, argument.type, variadic=True)
@@ -64,8 +68,12 @@ def _parameter(op: Op, argument: Argument, *, method: bool) -> Parameter:
     return Parameter(name, argument.type, default, argument.keyword_only)
 
 
-def double_quoted(default: str) -> str:
-    return f'"{default[1:-1]}"' if default.startswith("'") else default
+def default_text(default: str) -> str:
+    """A default of the table as generated code has it; "" stays."""
+    if not default:
+        return ""
+    tree = ast.parse(default, mode="eval").body
+    return literal_text(tree.value) if isinstance(tree, ast.Constant) else ast.unparse(tree)
 
 
 def _has_second_name(signature: Signature, argument: Argument) -> bool:

@@ -6,11 +6,12 @@ import ast
 import math
 from dataclasses import dataclass
 
-from .errors import Collector, Position, hint_from
+from .errors import Collector, Position, Problem, hint_from
 from .model import Interval, Point, Policy
 from .python_text import verify_names
 from .reader import Pairs, RawEntry, RawPoint, RawText, expect_truth
 from .schema import Argument, Signature
+from .syntax import parse_python
 from .vocabulary import NUMBER_NAMES, REFERENCE_NAMES
 
 _REAL_TYPES = ("Tensor", "Scalar", "float")
@@ -126,7 +127,7 @@ class PolicyReader:
             hint = "Only an op that changes its argument, Tensor(a!), can make it forget its accumulator."
             position = self.entry.texts["resets_accumulator"].position
             self.error(position, "resets_accumulator, but the op changes no argument", hint)
-        elif resets and self.entry.texts["forward"].text.startswith("composite("):
+        elif resets and (self.entry.expect_text("forward") or "").startswith("composite("):
             hint = "Say it of the op that does, one that the forward calls."
             self.error(
                 self.entry.texts["resets_accumulator"].position,
@@ -159,8 +160,8 @@ def expect_interval(text: str) -> Interval | None:
 
 def _expect_bound(text: str) -> float | None:
     try:
-        return _value(ast.parse(text, mode="eval").body)
-    except SyntaxError:
+        return _value(parse_python(text))
+    except (Problem, OverflowError):
         return None
 
 

@@ -7,20 +7,28 @@ names only.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable
 
-from .errors import Collector, hint_from
+from .errors import Collector, Problem, hint_from
 from .reader import RawText
+from .syntax import parse_python
+
+
+def verify_parse(errors: Collector, op: str, value: RawText, subject: str) -> bool:
+    """Does the text parse; if not, that is reported."""
+    try:
+        parse_python(value.text)
+    except Problem as problem:
+        errors.add(value.position, op, f"{subject} {problem.problem}", problem.hint)
+        return False
+    return True
 
 
 def verify_names(errors: Collector, op: str, value: RawText, subject: str, names: Iterable[str]) -> None:
     """Report a text that does not parse, or that uses other names than these and those it binds itself."""
-    try:
-        tree = _parse(value.text)
-    except SyntaxError as error:
-        errors.add(value.position, op, f"{subject} does not parse: {error.msg}")
+    if not verify_parse(errors, op, value, subject):
         return
+    tree = parse_python(value.text)
     known = frozenset(names)
     for name in _free_names(tree):
         if name.id not in known:
@@ -28,12 +36,6 @@ def verify_names(errors: Collector, op: str, value: RawText, subject: str, names
             errors.add(
                 position, op, f"{subject} uses '{name.id}', which it does not know", hint_from("Names", name.id, known)
             )
-
-
-def _parse(text: str) -> ast.expr:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # what Python merely doubts is a mistake here
-        return ast.parse(text, mode="eval").body
 
 
 def _free_names(tree: ast.expr) -> list[ast.Name]:

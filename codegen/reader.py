@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import itertools
 import keyword
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import yaml
 
-from .errors import Collector, Position, did_you_mean, hint_from
+from .errors import Collector, Position, SpecError, SpecErrors, did_you_mean, hint_from
+from .scanner import NAMES, is_name
 from .vocabulary import FAMILIES, TAKEN_MODULES
 
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
@@ -95,11 +98,35 @@ def expect_truth(text: RawText, key: str, op: str, errors: Collector) -> bool | 
     return text.text == "true"
 
 
+def read_file(path: Path, file: str = "") -> str:
+    """The text of a file that should be UTF-8.
+
+    Raises
+    ------
+    SpecErrors
+        With the place where it is not; `file` is its name there.
+    """
+    content = path.read_bytes()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode()
+        position = _advance(Position(1, 1), before, len(before))
+        raise SpecErrors([SpecError(file or str(path), position, "", "is not UTF-8")]) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def read(text: str, errors: Collector, families: Sequence[str] | None = FAMILIES) -> tuple[RawEntry, ...]:
     """All entries that have the shape of an entry; what has not is reported to `errors`.
 
     `families` is None where their names are the author's to choose.
     """
+    text = text.removeprefix("\ufeff")  # with which some editors begin
+    strange = _STRANGE.search(text)
+    if strange is not None:
+        position = _advance(Position(1, 1), text, strange.start())
+        errors.add(position, "", f"has the character U+{ord(strange[0]):04X}, which no table may have")
+        return ()
     root = _compose(text, errors)
     if root is None:
         return ()
@@ -119,7 +146,7 @@ def _compose(text: str, errors: Collector) -> yaml.Node | None:
         errors.add(position, "", f"does not parse as YAML: {error.problem or error.context}")
         return None
     except yaml.YAMLError as error:
-        errors.add(Position(1, 1), "", f"does not parse as YAML: {error}")
+        errors.add(Position(1, 1), "", f"does not parse as YAML: {str(error).splitlines()[0]}")
         return None
     if root is None:
         errors.add(Position(1, 1), "", "the table is empty")
@@ -144,10 +171,10 @@ class _Reader:
         if self.families is not None and family.text not in self.families:
             hint = hint_from("Families", family.text, self.families)
             self.errors.add(family.position, "", f"unknown family '{family.text}'", hint)
-        elif not family.text.isidentifier() or keyword.iskeyword(family.text):
+        elif not is_name(family.text) or keyword.iskeyword(family.text):
             problem = f"family '{family.text}' becomes a module, and that is no name for one"
-            self.errors.add(family.position, "", problem, "Use letters, digits and underscores.")
-        elif family.text in TAKEN_MODULES:
+            self.errors.add(family.position, "", problem, NAMES)
+        elif family.text in TAKEN_MODULES or family.text.endswith("_kernels"):
             self.errors.add(
                 family.position, "", f"family '{family.text}' has the name of another module of the package"
             )
@@ -156,6 +183,9 @@ class _Reader:
         op = self.op_of(node)
         pairs = self.pairs(node, op, "an entry", "a mapping that begins with 'name:'")
         keys = {key.text: value for key, value in pairs}
+        if "<<" in keys:
+            self.errors.add(_start(node), op, "merges another entry into it by '<<'", "Write the entry out.")
+            return None
         if "name" not in keys:
             if isinstance(node, yaml.MappingNode):
                 near = [key for key in keys if did_you_mean(key, ["name"])]
@@ -323,8 +353,11 @@ def _advance(start: Position, source: str, offset: int) -> Position:
 # so positions do.
 
 _SHIELDED = ",[]{}:#?"
-_SHIELD = {ord(c): 0xE000 + i for i, c in enumerate(_SHIELDED)}
+_PRIVATE = 0xE000
+_SHIELD = {ord(c): _PRIVATE + i for i, c in enumerate(_SHIELDED)}
 _BEFORE_QUOTED = (" ", "[", "{")
+# What YAML refuses, and the private characters themselves.
+_STRANGE = re.compile(f"{yaml.reader.Reader.NON_PRINTABLE.pattern}|[{chr(_PRIVATE)}-{chr(_PRIVATE + len(_SHIELDED))}]")
 _BACK = {shield: original for original, shield in _SHIELD.items()}
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from .errors import Problem
+from .syntax import parse
+
 # Functions of NumPy, and of runtime/functions with `_of`, that reduce along the axis that comes second.
 _REDUCTIONS = frozenset({
     "sum", "mean", "prod", "max", "min", "amax", "amin", "std", "var", "nansum", "nanmean", "logsumexp", "median",
@@ -22,8 +25,8 @@ class Reduction:
 def expect_reduction(forward: str) -> Reduction | None:
     """What an ``array(...)`` expression reduces, when it is one call that does, and it can be told."""
     try:
-        call = ast.parse(forward.strip(), mode="eval").body
-    except SyntaxError:
+        call = parse(forward.strip())
+    except Problem:
         return None
     if not isinstance(call, ast.Call) or not _is_reduction(call.func) or not call.args:
         return None

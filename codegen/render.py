@@ -33,12 +33,18 @@ def environment() -> jinja2.Environment:
     )
     env.filters["chomp"] = chomp
     env.filters["literal"] = literal_text
+    env.filters["docstring"] = docstring_text
     return env
 
 
 def chomp(text: str) -> str:
     """What a macro wrote, as one item of a line: without the newline that ends it."""
     return text.removesuffix("\n")
+
+
+def docstring_text(text: str) -> str:
+    """Text that stands between three quotes and means itself."""
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
 def render(template: str, table: Table, **views: object) -> str:
@@ -84,6 +90,7 @@ def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:
         table,
         package=package_view(table),
         name=table.package,
+        families=table.families,
         methods_of=methods_of,
         methods_module=METHODS_MODULE,
     )

@@ -8,6 +8,7 @@ refused by name.
 from __future__ import annotations
 
 import ast
+import sys
 
 from .callees import list_type, literal
 from .errors import Problem, hint_from
@@ -61,6 +62,8 @@ class Resolver(OperatorResolver, CallResolver):
     def _constant(self, node: ast.Constant) -> Expr:
         if isinstance(node.value, (bytes, type(...))):
             raise Problem(f"has the constant {node.value!r}, which formulas do not know", node.col_offset)
+        if isinstance(node.value, int) and abs(node.value) > sys.float_info.max:
+            raise Problem("has a number that no float can hold", node.col_offset, "Write inf.")
         return literal(node.value)
 
     def _name(self, node: ast.Name) -> Expr:

@@ -106,6 +106,9 @@ class CallResolver(PartResolver):
             except Mismatch as mismatch:
                 reasons.append(str(mismatch))
                 continue
+            if callee.c_entry in self.scope.variables:
+                hint = "Choose another name for the argument."
+                raise Problem(f"calls {function}, which an argument called '{callee.c_entry}' hides", offset, hint)
             result = Type("None") if function == "not_implemented" else callee.result  # of any input
             return Call(result, function, callee.c_entry, callee.family, bound)
         raise _no_callee(function, offset, candidates, reasons, positional, keywords)

@@ -11,7 +11,7 @@ from .formula import Attribute, Conditional, Expr, Gradient, IsUndefined, Litera
 from .resolver_base import ResolverBase
 from .scope import BOOL, INT, TENSOR
 from .syntax import describe
-from .value_types import are_comparable, has_tensor, joined_type, names_present, number_type
+from .value_types import are_comparable, constant_of, has_tensor, joined_type, names_present, number_type
 
 # Python's operator -> symbol in the tree, special method, reflected method. An operator whose
 # reflected method is itself may swap its operands.
@@ -57,9 +57,20 @@ class OperatorResolver(ResolverBase):
             )
         symbol, method, reflected = BINARY_OPERATORS[type(node.op)]
         if not (has_tensor(left) or has_tensor(right)):
-            return Operator(number_type(node, symbol, left, right), symbol, (left, right))
+            return self._of_numbers(node, Operator(number_type(node, symbol, left, right), symbol, (left, right)))
         mirrored = method if symbol in _COMMUTATIVE else ""
         return self._operator(node, symbol, (left, right), method, mirrored, reflected)
+
+    @staticmethod
+    def _of_numbers(node: ast.BinOp, found: Operator) -> Operator:
+        """Compilers compute with constants: ``1 / 0`` and ``10 ** 10 ** 10`` are for none of them."""
+        try:
+            constant_of(found)
+        except ArithmeticError as error:
+            raise Problem(
+                f"has '{ast.unparse(node)}', which cannot be computed: {error.args[-1]}", node.col_offset
+            ) from None
+        return found
 
     def _operator(
         self,

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from .errors import Problem
 
+NAMES = "Names consist of letters of ASCII, digits and underscores, and do not begin with two of these."
+
+
+def is_name(text: str) -> bool:
+    """Is it a name of Python and of C, and none that either has for itself."""
+    return text.isidentifier() and text.isascii() and not text.startswith("__")
+
 
 class Scanner:
     """What is read, and how far."""
@@ -40,6 +47,8 @@ class Scanner:
         if not found.isidentifier():
             self.at = start
             raise Problem(f"expected {what}, found {self.rest()}", start)
+        if not is_name(found):
+            raise Problem(f"'{found}' is no name", start, NAMES)
         return found
 
     def digits(self) -> str:

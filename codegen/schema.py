@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from .errors import Problem
 from .scanner import Scanner
 from .schema_types import Type, scan_type
+from .syntax import parse_python
 
 # Names that mean something else inside a formula or in generated code.
 RESERVED_NAMES = frozenset(
@@ -62,16 +63,20 @@ class Signature:
         scanner.expect_end()
         return signature
 
-    def __str__(self) -> str:
+    @property
+    def arguments_text(self) -> str:
         texts: list[str] = []
         for argument in self.arguments:
             if argument.keyword_only and "*" not in texts:
                 texts.append("*")
             texts.append(str(argument))
+        return ", ".join(texts)
+
+    def __str__(self) -> str:
         returns = ", ".join(map(str, self.returns))
         if len(self.returns) != 1 or self.returns[0].name:
             returns = f"({returns})"
-        return f"{self.full_name}({', '.join(texts)}) -> {returns}"
+        return f"{self.full_name}({self.arguments_text}) -> {returns}"
 
     @property
     def full_name(self) -> str:
@@ -179,8 +184,10 @@ def _scan_default(scanner: Scanner) -> str:
 
 def _verify_default(name: str, declared: Type, default: str, offset: int) -> None:
     try:
-        value: object = ast.literal_eval(default)
-    except (ValueError, SyntaxError):
+        value: object = ast.literal_eval(parse_python(default))
+    except Problem as problem:
+        raise Problem(f"default of '{name}' {problem.problem}", offset) from None
+    except (ValueError, TypeError):
         raise Problem(f"default of '{name}' is not a Python literal: {default}", offset) from None
     if not declared.accepts(value):
         raise Problem(f"default of '{name}' is {default}, which is no {declared}", offset)

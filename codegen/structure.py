@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,29 @@ from .syntax import parse
 from .taken_names import derived_names, is_taken, is_taken_by_module
 
 _EXPRESSIONS = ("pointwise(", "array(", "composite(")
+
+
+def verify_returns(signature: Signature) -> None:
+    """An op returns a tensor, several of them, or a list of as many as there are.
+
+    Raises
+    ------
+    Problem
+        Without it nothing else can be said of the entry.
+    """
+    returns = [r.type for r in signature.returns]
+    wrong = [t for t in returns if t.name != "Tensor" or t.union_scalar or t.optional or t.optional_items]
+    if wrong:
+        raise Problem(f"an op cannot return {wrong[0]}", hint="It returns Tensor, Tensor[] or several times Tensor.")
+    if len(returns) > 1 and any(t.is_list for t in returns):
+        raise Problem("returns several things, one of them a list", hint="It can return one list: -> Tensor[].")
+    for name in signature.output_names if len(returns) > 1 else ():
+        if name.startswith("_"):
+            raise Problem(f"result '{name}' begins with an underscore", hint="No field of a named tuple does.")
+    for name, count in Counter(signature.output_names).items():
+        if count > 1:
+            hint = "Those without a name are called result0, result1 and so on."
+            raise Problem(f"two results are called '{name}'", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -29,13 +53,13 @@ class StructureCheck:
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from self.written()
-        yield from self.views()
+        yield from self.shared()
         yield from self.names_of_keys()
         yield from self.taken_names()
         yield from self.unread()
 
     def written(self) -> Iterator[tuple[str, str]]:
-        """An op that changes its argument has an underscore at its end, and changes `self`."""
+        """An op that changes its argument has an underscore at its end, and changes and returns `self`."""
         base = self.signature.base
         written = [a.name for a in self.signature.arguments if a.type.written]
         if written and not base.endswith("_"):
@@ -46,8 +70,18 @@ class StructureCheck:
             yield f"changes {', '.join(map(repr, written))}; an op changes its 'self' and nothing else", ""
         if written and len(self.signature.returns) > 1:
             yield "changes 'self', but returns several things", "It returns the changed tensor: -> Tensor(a!)."
+        elif written and not self.signature.returns[0].type.written:
+            yield f"changes 'self', but returns {self.signature.returns[0].type}", "Write -> Tensor(a!)."
 
-    def views(self) -> Iterator[tuple[str, str]]:
+    def shared(self) -> Iterator[tuple[str, str]]:
+        """Memory is that of one tensor, which is there."""
+        owners: dict[str, str] = {}
+        for argument in self.signature.arguments:
+            letter, declared = argument.type.alias, argument.type
+            if letter and (declared.is_list or declared.optional or declared.union_scalar):
+                yield f"'{argument.name}' is {declared}, but only a Tensor({letter}) shares its memory", ""
+            if letter and owners.setdefault(letter, argument.name) != argument.name:
+                yield f"'{owners[letter]}' and '{argument.name}' are both ({letter})", "Give each a letter of its own."
         shared = [r for r in self.signature.returns if r.type.alias and not r.type.written]
         if shared and len(self.signature.returns) > 1:
             yield "returns several things, one of them a view", "Several views come as a list: -> Tensor(a)[]."

@@ -8,6 +8,7 @@ such trees simple are in `simplify`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -255,7 +256,10 @@ def _number(value: Fraction) -> tuple[str, int]:
 
 def _rounded(value: Fraction) -> float:
     """The float; of several within the error of a product of rounded constants, the shortest."""
-    exact = float(value)
+    try:
+        exact = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
     short = float(f"{exact:.15g}")
     return short if len(repr(short)) < _LONG and abs(short - exact) <= 4e-16 * abs(exact) else exact
 

@@ -1,4 +1,4 @@
-"""Formulas as Python's own syntax trees."""
+"""Texts of the table as Python's own syntax trees."""
 
 from __future__ import annotations
 
@@ -7,18 +7,64 @@ import warnings
 
 from .errors import Problem
 
+# Every stage goes through a tree by recursion, several calls for each level.
+DEEPEST = 120
+
 
 def parse(text: str) -> ast.expr:
-    """The Python expression in `text`; offsets in it are those of the text."""
+    """The formula in `text`; offsets in it are those of the text."""
     if not text.isascii():
         offset = next(i for i, c in enumerate(text) if not c.isascii())
         raise Problem(f"has the character '{text[offset]}', which is not ASCII", offset)
+    return parse_python(text.replace("\n", " "))
+
+
+def parse_python(text: str) -> ast.expr:
+    """Any Python expression.
+
+    Raises
+    ------
+    Problem
+        Also for what Python reads but cannot be worked with.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what Python merely doubts is a mistake here
-            return ast.parse(text.replace("\n", " "), mode="eval").body
+            tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
-        raise Problem(f"does not parse: {error.msg}", max((error.offset or 1) - 1, 0)) from None
+        what = error.msg.partition(". ")[0]  # without what Python guesses
+        raise Problem(f"does not parse: {what}", max((error.offset or 1) - 1, 0)) from None
+    except ValueError as error:  # a null byte, up to Python 3.11
+        raise Problem(f"does not parse: {error}") from None
+    except (MemoryError, RecursionError):  # what Python says of thousands of levels
+        raise _too_deep() from None
+    if _is_deep(tree):
+        raise _too_deep()
+    _verify_texts(tree)
+    return tree
+
+
+def _is_deep(tree: ast.AST) -> bool:
+    level = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep() -> Problem:
+    return Problem(f"is nested more than {DEEPEST} levels deep")
+
+
+def _verify_texts(tree: ast.AST) -> None:
+    """No quoted text is one that a file cannot hold."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                node.value.encode()
+            except UnicodeEncodeError:
+                raise Problem("has a text with half of a surrogate pair", node.col_offset) from None
 
 
 def describe(node: ast.AST) -> str:

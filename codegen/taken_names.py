@@ -10,6 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from .parameters import FIRST_TENSOR, SECOND_NAMES
 from .schema import Signature
 from .vocabulary import ATTRIBUTES, LIST_ATTRIBUTES, UFUNCS, words
 
@@ -31,13 +32,14 @@ _CYTHON_WORDS = words(
     int long nogil packed short signed size_t sizeof ssize_t str struct union unsigned void volatile
     """
 )
-# Of the C entries of all ops, and of what belongs to the op itself.
+# Of the C entries of all ops.
 _ENTRIES = ("op_", "own_")
-_BELONGINGS = ("bind_", "call_", "inplace_", "method_bind_", "scipy_of_", "tangents_")
 _CONSTANTS = re.compile(r"[A-Z0-9_]+_(?:FORWARD|BACKWARD)")
 # Locals of what is generated for some entries alone.
 _OF_POINTWISE = frozenset({"operands", "recording", "ceiling"})
 _OF_JOINT_FORMULAS = frozenset({"parts"})
+
+_OTHER_NAMES = {"self": FIRST_TENSOR, **SECOND_NAMES}
 
 _NOT_TEXT = re.compile(r'\{#.*?#\}|\{%.*?%\}|"""[^"]*"""|"[^"\n]*"|#[^\n]*', re.DOTALL)
 _EXPRESSIONS = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -57,12 +59,16 @@ def is_taken(name: str, *, pointwise: bool, joint: bool) -> bool:
 
 
 def derived_names(signature: Signature) -> dict[str, str]:
-    """What locals are called after the names in a signature: ``self_t``, the tangent of ``self``; and after which."""
+    """What is called after the names in a signature: ``self_t``, the tangent of ``self``; and after which.
+
+    Callers know some arguments by another name.
+    """
     tensors = [a.name for a in signature.arguments if a.type.is_differentiable]
     attributes = ATTRIBUTES.keys() | LIST_ATTRIBUTES.keys()
     endings = {"_t", "_edge", "_array", *(f"_{attribute}" for attribute in attributes)}
     found = {f"{name}{ending}": name for name in (*tensors, *signature.output_names) for ending in endings}
-    return {**found, "self_": "self", **{f"{word}{signature.base}": signature.base for word in _BELONGINGS}}
+    called = {name: own for own, name in _OTHER_NAMES.items() if signature.expect_argument(own)}
+    return {**found, **called, "self_": "self"}
 
 
 def is_taken_by_module(name: str) -> bool:

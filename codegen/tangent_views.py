@@ -15,7 +15,7 @@ from .views import (
     TangentTermView,
     TangentView,
     TransposedPart,
-    kernel_prefix,
+    tangents_name,
 )
 
 
@@ -32,7 +32,7 @@ def tangent_view(variant: Variant) -> TangentView | None:
     of_results = [*sums, *(gradient for _, gradient in stand_ins)]
     gives_list = variant.signature.returns[0].type.is_tensor_list
     return TangentView(
-        name=f"tangents_{kernel_prefix(variant)}",
+        name=tangents_name(variant.stem),
         comment=tangents.text,
         condition=tangent_condition(variant, tangents.inputs),
         operands=tangents.inputs,

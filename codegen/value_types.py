@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 from dataclasses import replace
 
 from .callees import expect_conversion, wider
 from .errors import Problem
-from .formula import Attribute, Expr, Name, Operator
+from .formula import Attribute, Expr, Literal, Name, Operator
 from .schema_types import Type
 from .scope import INT
 
@@ -27,6 +29,28 @@ def number_type(node: ast.BinOp, symbol: str, left: Expr, right: Expr) -> Type:
             raise Problem(f"applies '{symbol}' to {what}", side.col_offset, hint)
     result = wider(left.type, right.type)
     return Type("float") if symbol == "/" and result == INT else result
+
+
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow,
+}  # fmt: skip
+
+
+def constant_of(expr: Expr) -> float | None:
+    """The real number that an expression of constants is; None of any other. Errors of arithmetic are Python's."""
+    match expr:
+        case Literal(value=bool() | int() | float() as value):
+            return float(value)
+        case Operator(symbol=symbol, operands=(left, right)) if symbol in _ARITHMETIC:
+            values = constant_of(left), constant_of(right)
+            if values[0] is None or values[1] is None:
+                return None
+            found = _ARITHMETIC[symbol](values[0], values[1])
+            if isinstance(found, complex):
+                raise ArithmeticError("it is no real number")
+            return found
+    return None
 
 
 def _is_list_of_numbers(type_: Type) -> bool:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .callees import stem_of
 from .faces import Face
 from .kernels import Kernel
-from .model import Variant
 from .schema_types import Type
 
 # ---- the node class
@@ -370,16 +368,20 @@ def c_type(type_: Type) -> str:
     return "bint" if type_ == Type("bool") else "object"
 
 
-def kernel_prefix(variant: Variant) -> str:
-    return stem_of(variant.c_entry)
+def backward_table_name(stem: str) -> str:
+    return f"{stem.upper()}_BACKWARD"
 
 
-def backward_table_name(variant: Variant) -> str:
-    return f"{kernel_prefix(variant).upper()}_BACKWARD"
+def forward_kernel_name(stem: str) -> str:
+    return f"{stem.upper()}_FORWARD"
 
 
-def forward_kernel_name(variant: Variant) -> str:
-    return f"{kernel_prefix(variant).upper()}_FORWARD"
+def by_ops_name(stem: str) -> str:
+    return f"{stem}_by_ops"
+
+
+def tangents_name(stem: str) -> str:
+    return f"tangents_{stem}"
 
 
 def scipy_name(base: str) -> str:
@@ -387,5 +389,5 @@ def scipy_name(base: str) -> str:
     return f"scipy_of_{base}"
 
 
-def inplace_name(variant: Variant) -> str:
-    return f"inplace_{kernel_prefix(variant)}"
+def inplace_name(stem: str) -> str:
+    return f"inplace_{stem}"

@@ -64,6 +64,12 @@ def generated_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and _is_generated(path)]
 
 
+def foreign_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
+    """Files that stand where generated ones shall, and were not."""
+    wanted = [folder / name for name, text in files.items() if MARK in text.partition("\n")[0]]
+    return [path for path in wanted if path.exists() and path.stat().st_size and not _is_generated(path)]
+
+
 def _is_generated(path: Path) -> bool:
     with path.open(encoding="utf-8", errors="replace") as file:
         return MARK in file.readline()

@@ -97,4 +97,4 @@ def test_names_after_others() -> None:
     derived = derived_names(Signature.parse("f(Tensor self, Tensor[] others, int n) -> (Tensor low, Tensor high)"))
     assert derived["self_t"] == "self" and derived["others_count"] == "others" and derived["low_array"] == "low"
     assert "n_t" not in derived
-    assert derived["call_f"] == "f" and "call_price" not in derived
+    assert derived["input"] == "self" and "axis" not in derived

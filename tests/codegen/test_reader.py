@@ -1,11 +1,14 @@
 """YAML text to raw entries that know where everything stands."""
 
+import re
+from pathlib import Path
+
 import pytest
 import yaml
 
 from codegen import reader
-from codegen.errors import Collector, Position
-from codegen.reader import RawEntry, read
+from codegen.errors import Collector, Position, SpecErrors
+from codegen.reader import RawEntry, read, read_file
 
 TEXT = """\
 arithmetic:
@@ -97,3 +100,33 @@ def test_brackets_inside_quotes_are_left_alone() -> None:
     """A half-open interval has a parenthesis that nothing closes."""
     (entry,) = read("exponential:\n- name: f\n  domain: {self: '(0, 1]', other: '[0, 1)'}\n", Collector("t"))
     assert [(key.text, value.text) for key, value in entry.pairs["domain"]] == [("self", "(0, 1]"), ("other", "[0, 1)")]
+
+
+def test_a_mark_of_byte_order_moves_nothing() -> None:
+    text = "unary:\n- name: neg(Tensor self) -> Tensor\n  samples: [{self: real(3, 4)}]\n"
+    plain, marked = (read(mark + text, Collector("t.yaml")) for mark in ("", "\ufeff"))
+    assert plain == marked and plain[0].samples[0][0][1].text == "real(3, 4)"
+
+
+@pytest.mark.parametrize(("character", "shown"), [("\0", "U+0000"), ("\x07", "U+0007"), ("\ue001", "U+E001")])
+def test_characters_that_no_table_may_have(character: str, shown: str) -> None:
+    errors = Collector("t.yaml")
+    assert read(f"unary:\n- name: neg{character}(Tensor self)", errors) == ()
+    with pytest.raises(
+        SpecErrors, match=rf"^t\.yaml:2:12: has the character {re.escape(shown)}, which no table may have"
+    ):
+        errors.raise_if_any()
+
+
+def test_a_file_in_another_encoding(tmp_path: Path) -> None:
+    table = tmp_path / "latin.yaml"
+    table.write_bytes("# für\nunary:\n- doc: größer\n".encode("latin1").replace(b"f\xfcr", b"fuer"))
+    with pytest.raises(SpecErrors, match=r"^latin\.yaml:3:10: is not UTF-8\.$"):
+        read_file(table, "latin.yaml")
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_ends_of_lines(tmp_path: Path, end: str) -> None:
+    table = tmp_path / "ends.yaml"
+    table.write_bytes(f"unary:{end}- a{end}".encode())
+    assert read_file(table).splitlines() == ["unary:", "- a"] and "\r" not in read_file(table)
