@@ -34,7 +34,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradsmith"
 
 
-def key_of(*texts: str) -> str:
+def key_of(*texts: str | bytes) -> str:
     """Differs for anything that would be built differently."""
     switches = [os.environ.get(name, "") for name in _SWITCHES]
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import sys
+import sysconfig
 import tempfile
 import threading
 from pathlib import Path
@@ -65,21 +66,34 @@ def load(
 
     path = Path(table)
     owner = str(path.resolve()) if methods else ""
-    texts = [path.name, path.read_text(encoding="utf-8"), owner]
-    texts += [Path(functions).read_text(encoding="utf-8")] if functions is not None else []
+    texts: list[str | bytes] = [path.name, path.read_bytes(), owner]
+    texts += [Path(functions).read_bytes()] if functions is not None else []
     name = f"{_module_name(path)}_{cache.key_of(*texts)}"
     with _loading:
         if name in sys.modules:
             return sys.modules[name]
         folder = cache.cache_folder() / name
-        if not folder.is_dir():
+        if not _is_complete(folder):
             _build(table, name, folder, functions, owner, verbose)
         return _import(name, folder)
 
 
 def _module_name(path: Path) -> str:
-    name = re.sub(r"\W", "_", path.stem)
+    name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
     return name if name.isidentifier() else f"table_{name}"
+
+
+def _is_complete(folder: Path) -> bool:
+    """Is all of a package there? Who tidies up caches may have taken a part of it."""
+    suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
+    needed = [folder / "__init__.py", folder / "op_table.py"]
+    needed += [source.with_name(source.stem + suffix) for source in folder.glob("*.pyx")]
+    return all(path.is_file() for path in needed)
+
+
+def _move_away(folder: Path, aside: Path) -> None:
+    if folder.exists():
+        os.rename(folder, aside / "incomplete")
 
 
 def _build(
@@ -98,6 +112,8 @@ def _build(
         report = print if verbose else lambda step: None
         build_package(table, name, Path(aside), functions=functions, methods_of=owner, report=report)
         with contextlib.suppress(OSError):  # another process was faster, with the same result
+            if not _is_complete(folder):
+                _move_away(folder, Path(aside))
             os.rename(Path(aside, name), folder)
     if not folder.is_dir():
         raise OSError(f"cannot keep the package of {os.fspath(table)} as {folder}")

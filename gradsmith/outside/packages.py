@@ -58,17 +58,23 @@ def build_package(
     """
     require_builder()
     from gradsmith.codegen.outside import make_package
+    from gradsmith.codegen.reader import read_file
     from gradsmith.codegen.reasons import notes
-    from gradsmith.codegen.write import write
+    from gradsmith.codegen.write import foreign_files, write
 
-    _verify_name(name)
-    text = Path(table).read_text(encoding="utf-8")
-    given = Path(functions).read_text(encoding="utf-8") if functions is not None else ""
-    package = make_package(text, os.fspath(table), name, functions=given, methods_of=methods_of)
+    _verify_name(name, output)
+    text = read_file(Path(table), os.fspath(table))
+    given = read_file(Path(functions)) if functions is not None else ""
+    package = make_package(
+        text, os.fspath(table), name, functions=given, functions_file=str(functions), methods_of=methods_of
+    )
     check_free(gradsmith.Tensor, package.methods, methods_of)
     for note in notes(package.table):
         report(note)
-    write(output.joinpath(*name.split(".")), package.files)
+    folder = output.joinpath(*name.split("."))
+    for path in foreign_files(folder, package.files):
+        raise FileExistsError(f"{path} was not generated; choose another package or folder, or move it away")
+    write(folder, package.files)
     _compile(package, name, output, report)
 
 
@@ -83,11 +89,27 @@ def require_builder() -> None:
     require_tools()
 
 
-def _verify_name(name: str) -> None:
+def _verify_name(name: str, output: Path) -> None:
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
         raise ValueError(f"'{name}' is no name for a package: parts joined by dots, each a Python name")
     if name.partition(".")[0] == "gradsmith":
         raise ValueError(f"package '{name}' would be inside gradsmith; choose a name of your own")
+    hidden = _expect_hidden(name, output)
+    if hidden is not None:
+        raise ValueError(f"package '{name}' would hide {hidden}, or be hidden by it; choose another name")
+
+
+def _expect_hidden(name: str, output: Path) -> str | None:
+    """The module that the package would stand in the way of: every process in its folder would find it there."""
+    top, _, rest = name.partition(".")
+    if top in sys.stdlib_module_names or top in ("__main__", "numpy"):
+        return f"Python's own module '{top}'" if top != "numpy" else "NumPy"
+    if rest:  # a part of a package of the author's, wherever that is installed
+        return None
+    spec = importlib.util.find_spec(top)
+    places = [Path(place) for place in (spec.submodule_search_locations or [spec.origin or ""])] if spec else []
+    others = [place for place in places if place.resolve() != Path(output, top).resolve()]
+    return f"the module at {others[0]}" if others and not Path(others[0], "op_table.py").exists() else None
 
 
 # ---- compiling

@@ -281,6 +281,24 @@ def test_names_that_mean_something_in_c(ops, dtype):
             np.testing.assert_allclose(one.detach(), other, rtol=1e-6)
 
 
+def test_a_view_of_what_is_not_called_self(ops, x):
+    proof = prove(next(row for row in ops.op_table.OPS if row.base == "backwards"), ops)
+    assert proof.holds, proof.failures
+    assert gradient(ops.backwards_copy(x)[:1], x) == [[0, 0, 1]]
+
+
+def test_texts_are_taken_as_they_are(ops, x):
+    assert 'An op that is called as a family is, with \\xi, \\N and """quotes""" in what' in ops.lists.__doc__
+    result = ops.lists(x)
+    assert result.tolist() == (24 * x.detach()).tolist()
+    assert gradient(result, x) == [[24, 24, 24]]
+    assert gradient(ops.lists(x, text="c"), x) == [[0, 0, 0]]
+
+
+def test_an_op_may_have_the_name_of_a_family(ops, x):
+    assert ops.several_lists is ops.args is ops.span is ops.lists
+
+
 def test_an_op_may_have_the_name_of_a_function_that_a_forward_calls(ops, x, y):
     result = ops.sum(x, [y, y], max=2)
     assert result.tolist() == [18, 24, 30]

@@ -200,3 +200,27 @@ def test_building_leaves_the_process_alone(small, run_python):
     )
     done = run_python("-c", code, str(small))
     assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+def test_a_cache_that_somebody_tidied_up(small, cache, run_python):
+    """What is not complete is built again."""
+    small.write_text(SMALL.replace("Waves that grow", "Tidied up"), encoding="utf-8")
+    folder = Path(gs.load(small).__file__).parent
+    for gone in (next(folder.glob("waves.*.so")), folder / "__init__.py"):
+        gone.unlink()
+        done = run_python("-c", f"{LOAD}; print(ops.ripple(gs.zeros(1)).tolist())", str(small))
+        assert done.stdout == "[0.0]\n", done.stderr
+        assert gone.is_file()
+    assert not [path for path in built(cache) if path.startswith("building-")]
+
+
+def test_letters_of_other_alphabets_in_a_file_name(cache, tmp_path):
+    table = tmp_path / "ﬂüsse.yaml"
+    table.write_text(SMALL, encoding="utf-8")
+    assert gs.load(table).__name__.startswith("__sse_")
+
+
+def test_a_table_in_another_encoding(small):
+    small.write_bytes(SMALL.replace("Waves that grow", "Größer").encode("latin1"))
+    with pytest.raises(SpecErrors, match=r"small\.yaml:11:10: is not UTF-8"):
+        gs.load(small)

@@ -56,11 +56,33 @@ def test_mistakes_end_it(generate, small, tmp_path):
         ("my-ops", "'my-ops' is no name for a package: parts joined by dots, each a Python name"),
         ("a..b", "'a..b' is no name for a package"),
         ("gradsmith.mine", "package 'gradsmith.mine' would be inside gradsmith; choose a name of your own"),
+        ("", "'' is no name for a package"),
+        ("os", "package 'os' would hide Python's own module 'os', or be hidden by it"),
+        ("numpy", "package 'numpy' would hide NumPy, or be hidden by it"),
+        ("yaml", "package 'yaml' would hide the module at "),
     ],
 )
 def test_names_of_packages(generate, name, message):
     done = generate("--package", name)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_what_somebody_has_written_is_not_overwritten(generate, tmp_path):
+    own = tmp_path / "mine" / "__init__.py"
+    own.parent.mkdir()
+    own.write_text("x = 1\n")
+    done = generate("--package", "mine")
+    assert done.returncode == 1 and "__init__.py was not generated; choose another package or folder" in done.stderr
+    assert own.read_text() == "x = 1\n" and len(list(own.parent.iterdir())) == 1
+
+
+def test_gradsmith_itself_is_not_overwritten(generate):
+    assert "a table of one's own needs --package, or --output" in generate().stderr
+
+
+def test_a_missing_table(run_python):
+    done = run_python("-m", "gradsmith.codegen", "none.yaml", "--output", "out")
+    assert done.returncode == 1 and done.stderr.splitlines() == ["[Errno 2] No such file or directory: 'none.yaml'"]
 
 
 def test_options_that_do_not_go_together(run_python, small):

@@ -147,7 +147,8 @@ def check_out_is_refused(setting: Setting, given: list[Any], proof: Proof) -> No
 def check_copy(setting: Setting, proof: Proof) -> None:
     tensors = as_tensors(setting.values)
     for copy, expected in zip(copies(setting, tensors), setting.results()):
-        shares = np.shares_memory(array_of(copy), array_of(tensors["self"]))
+        inputs = [array_of(tensor) for tensor in tensors.values() if isinstance(tensor, gs.Tensor)]
+        shares = any(np.shares_memory(array_of(copy), array) for array in inputs)
         proof.expect("copy", "the memory of a copy", setting.label, "is the input's" if shares else "")
         proof.compare("copy", "value of a copy", setting.label, array_of(copy), expected, 0)
     if setting.places:
