@@ -121,7 +121,7 @@ def test_mistakes_are_told_with_their_place(small, cache):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("waves:", "3 waves:", ":1:1: family '3 waves' becomes a module, and that is no name for one. Use letters, "),
+        ("waves:", "3 waves:", ":1:1: family '3 waves' becomes a module, and that is no name for one. Names consist "),
         ("waves:", "op_table:", ":1:1: family 'op_table' has the name of another module of the package."),
         ("  aliases:", "  operators: {unary: __neg__}\n  aliases:", ":7:15: ripple: '__neg__' belongs to gradsmith's"),
         ("pointwise(sin(self) * self)", "array(sine(self))", "'sine', which is no argument and no function that was"),
