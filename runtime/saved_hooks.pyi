@@ -1,11 +1,18 @@
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.tensor import TensorBase
 
-def push_hooks(pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None: ...
-def pop_hooks() -> None: ...
+class HooksBlock:
+    pack_hook: Callable[[Any], Any]
+    unpack_hook: Callable[[Any], Any]
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
 def refuse_hooks(message: str | None) -> str | None: ...
 
 class SavedTensor:

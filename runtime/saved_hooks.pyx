@@ -1,6 +1,6 @@
 """Hooks on saved tensors: what a user keeps in place of them.
 
-A pair ``(pack, unpack)`` is set for everything that a thread saves (`push_hooks`), or for one saved tensor
+A pair ``(pack, unpack)`` is set for everything that a thread saves (`HooksBlock`), or for one saved tensor
 (`SavedTensor.register_hooks`).
 
 Note [Stacked pairs]
@@ -57,24 +57,28 @@ _stack = _Stack()
 
 # ---- default hooks
 
-def push_hooks(pack, unpack):
-    """Have every tensor that this thread saves packed by `pack`, and given back by `unpack`."""
-    check_pair(pack, unpack)
-    if save_mode() & REFUSES_HOOKS:
-        raise RuntimeError(_stack.refusal)
-    _stack.pairs.append((pack, unpack))
-    set_save_mode(save_mode() | PACKS)
+cdef class HooksBlock:
+    """Base of `saved_tensors_hooks`. Entering and leaving is C, between whose lines no Ctrl-C can come."""
 
+    cdef public object pack_hook, unpack_hook
 
-def pop_hooks():
-    """Take away the pair that was pushed last."""
-    _stack.pairs.pop()
-    if not _stack.pairs:
-        set_save_mode(save_mode() & ~PACKS)
+    def __enter__(self):
+        """Have every tensor that this thread saves packed by `pack_hook`, and given back by `unpack_hook`."""
+        check_pair(self.pack_hook, self.unpack_hook)
+        if save_mode() & REFUSES_HOOKS:
+            raise RuntimeError(_stack.refusal)
+        _stack.pairs.append((self.pack_hook, self.unpack_hook))
+        set_save_mode(save_mode() | PACKS)
+
+    def __exit__(self, kind, value, traceback):
+        """Take away the pair that was set last."""
+        _stack.pairs.pop()
+        if not _stack.pairs:
+            set_save_mode(save_mode() & ~PACKS)
 
 
 def refuse_hooks(message):
-    """From now on `push_hooks` raises `message`; None allows it again. Gives the message before."""
+    """From now on `HooksBlock` raises `message`; None allows it again. Gives the message before."""
     before = _stack.refusal
     if message is not None and _stack.pairs:
         raise RuntimeError(message)
@@ -84,7 +88,7 @@ def refuse_hooks(message):
 
 
 def default_hooks():
-    """What this thread has set by the functions above, for `put_default_hooks` of another one."""
+    """What this thread has set, for `put_default_hooks` of another one."""
     return list(_stack.pairs), _stack.refusal
 
 

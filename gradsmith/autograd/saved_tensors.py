@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from gradsmith.runtime import saved_hooks
@@ -17,7 +16,7 @@ from gradsmith.runtime.threads import register_switch
 from gradsmith.runtime.write_guard import release_all
 
 
-class saved_tensors_hooks:
+class saved_tensors_hooks(saved_hooks.HooksBlock):
     """Have everything that is saved inside the block packed by a function, and unpacked by another.
 
     Parameters
@@ -50,14 +49,6 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        saved_hooks.push_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        saved_hooks.pop_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):
