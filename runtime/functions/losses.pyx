@@ -201,8 +201,8 @@ cdef int check_grad(object grad, object expected) except -1:
     )
 
 
-cdef double total_weight(object classes, object weight, Py_ssize_t ignore_index) except? -1:
-    """Sum of the weights of the targets that count."""
+cdef object total_weight(object classes, object weight, Py_ssize_t ignore_index):
+    """Sum of the weights of the targets that count. An object: NumPy may fail without an exception to look for."""
     cdef const npy_intp *chosen = <const npy_intp *>cnp.PyArray_DATA(classes)
     cdef npy_intp at, count = 0
     if weight is not None:
