@@ -2,7 +2,7 @@
 from cpython.ref cimport PyObject
 from libc.string cimport memset
 
-from gradsmith.runtime.accumulate_grad cimport accumulate_grad, fits_leaf, leaf_metadata, leaf_of
+from gradsmith.runtime.accumulate_grad cimport accumulate_grad, leaf_metadata, leaf_of
 from gradsmith.runtime.discovery cimport accumulator_of, count_waiting, is_last_edge, is_observed, lasting_accumulator
 from gradsmith.runtime.graph_task cimport GraphTask, add_to_buffer, enqueue
 from gradsmith.runtime.input_metadata cimport InputMetadata, free_metadata
@@ -15,13 +15,9 @@ cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
 
-cdef int send_to_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyObject *grad) except -1:
-    """See node.pxd, Note [Edges to leaves]."""
+cdef int send_to_watched_leaf(GraphTask task, Node node, int edge, TensorBase leaf, PyObject *grad) except -1:
+    """To a leaf whose accumulator is seen, or will be."""
     cdef PyObject *accumulator
-    if not fits_leaf(leaf, grad):
-        grad = made_to_fit_leaf(node, edge, leaf, grad)
-    if not task.pruned and not leaf.flags & HAS_HOOKS and accumulator_of(leaf) == NULL and not task.watched:
-        return accumulate_grad(leaf, grad)
     try:
         accumulator = lasting_accumulator(task, leaf)
     except:
