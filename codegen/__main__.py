@@ -66,7 +66,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--functions and --methods go with --package")
     if options.package is not None and options.table == OWN_TABLE:
         parser.error("--package needs a table")
-    if options.package is None and options.output is None and options.table.resolve() != OWN_TABLE:
+    writes_here = options.package is None and options.output is None and not options.check
+    if writes_here and options.table.resolve() != OWN_TABLE:
         parser.error("a table of one's own needs --package, or --output: gradsmith's own ops would be replaced")
     return options
 
