@@ -7,6 +7,7 @@ import pytest
 
 from codegen.build import load_table
 from codegen.errors import Collector, Position, SpecErrors, did_you_mean, hint_from
+from codegen.vocabulary import scan_functions
 
 FAIL = Path(__file__).parent / "fail"
 MARK = "#| "  # begins the lines of a case that quote its messages
@@ -61,6 +62,17 @@ def test_modules_of_array_functions_keep_their_names() -> None:
     with pytest.raises(SpecErrors, match="bend: 'curves' is taken: a module of array functions has that name"):
         load_table(text, functions={"bend_of": "curves"})
     assert load_table(text, functions={"bend_of": "bends"})
+
+
+def test_the_mistake_that_the_readme_shows() -> None:
+    """Word for word; the line alone changes with every entry above."""
+    root = Path(__file__).parents[2]
+    before, tanh, after = (root / "derivatives.yaml").read_text().partition("- name: tanh(")
+    table = before + tanh + after.replace("1 - result * result", "1 - resutl * result", 1)
+    with pytest.raises(SpecErrors) as raised:
+        load_table(table, functions=scan_functions(root / "runtime" / "functions"))
+    shown = re.sub(r":\d+:", ":...:", str(raised.value), count=1)
+    assert shown in re.sub(r"(derivatives\.yaml):\d+:", r"\1:...:", (root / "README.md").read_text())
 
 
 def test_the_cases_that_the_notes_name_exist() -> None:
