@@ -6,6 +6,8 @@ VENV   ?= .venv
 RUN    := $(VENV)/bin/python
 ARGS   ?=
 OPS    ?=
+# A Python that has PyTorch, and NumPy as the build had it.
+TORCH_PYTHON ?= $(RUN)
 # A test runs make itself, and compares what it prints.
 MAKEFLAGS += --no-print-directory
 
@@ -22,7 +24,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug check-memory explain verify test check demo bench bench-edit docs clean distclean help
+.PHONY: all venv generate check-generated build debug check-memory explain verify test fuzz check demo bench bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -49,6 +51,9 @@ verify: build         ## prove every entry numerically, write docs/support.md; O
 
 test: build           ## run the tests; ARGS="-k name" picks some
 	@$(RUN) -m pytest $(ARGS)
+
+fuzz: build           ## random programs against PyTorch, where it is installed: make fuzz ARGS="--programs 20000 --seed 1"
+	@$(TORCH_PYTHON) -m tests.differential $(ARGS)
 
 check: check-generated  ## formatting, lint, types, generated sources up to date
 	@$(RUN) -m ruff format --check

@@ -1,0 +1,261 @@
+"""Differences between what two libraries made of the same step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from .machine import Facts, Machine, Outcome
+from .program import Step
+
+# Rounding errors of one op that are no difference, in units of the last place of the largest number involved.
+UNITS = 32
+# Gradients have come through several ops, some of which were near a pole.
+GRADIENT_UNITS = 2048
+EPSILONS = {
+    name: float(np.finfo(name).eps) for name in ("float16", "float32", "float64", "complex64", "complex128")
+} | {"complex32": float(np.finfo("float16").eps)}
+
+
+@dataclass(frozen=True)
+class Difference:
+    aspect: str  # "error", "error type", "value", "gradient", "hook", or a field of Facts
+    where: str  # the value looked at
+    step: Step
+    ours: Any
+    theirs: Any
+    operands: tuple[Facts, ...] = ()  # of the step, as they are for PyTorch after it
+    history: tuple[Step, ...] = ()
+
+    def kind(self):
+        """What a smaller program must have in common with this one."""
+        return self.aspect, self.step.call, self.ours if self.aspect.startswith("error") else None
+
+    def __str__(self):
+        return (
+            f"{self.aspect} of {self.where} after `{self.step.source()}`\n"
+            f"  gradsmith: {self.ours}\n  PyTorch:   {self.theirs}"
+        )
+
+
+@dataclass
+class Comparison:
+    """Two machines that have done the same so far."""
+
+    ours: Machine
+    theirs: Machine
+    history: tuple[Step, ...] = ()
+    logged: int = 0
+    diverged: bool = False  # a step failed in both, and PyTorch had changed something before it did
+    first_versions: dict[str, int] = field(default_factory=dict)  # by how much PyTorch's began higher
+
+    def run(self, step: Step, everything: bool) -> list[Difference]:
+        """Carry the step out in both; what differs then."""
+        before = self._snapshot() if step.writes() else {}
+        ours, theirs = self.ours.run(step), self.theirs.run(step)
+        self.step, self.operands = step, self._operands(step)
+        found = self._outcomes(ours, theirs)
+        if not found and ours.error:
+            found = self._changed_by_failing(before)
+            self.diverged = not found and (bool(self._logs()) or bool(self.state()))
+        elif not found:
+            found = self._results(ours.value, theirs.value) or self._logs()
+            if not found and (everything or step.writes() or "backward" in step.call):
+                found = self.state()
+        self.history += (step,)
+        if not found and not self.diverged:
+            self._make_equal()
+        return found
+
+    def _snapshot(self):
+        return {name: self.ours.facts(tensor) for name, tensor in self.ours.tensors().items()}
+
+    def _changed_by_failing(self, before):
+        """A step that fails changes nothing."""
+        after, found = self._snapshot(), []
+        for name, was in before.items():
+            if not same_facts(was, after[name]):
+                found.append(self._difference("changed by a failing step", name, after[name], was))
+        return found
+
+    def _operands(self, step):
+        tensors = self.theirs.tensors()
+        named = [name for name in tensors if any(name.startswith(used) for used in step.uses())]
+        return tuple(self.theirs.facts(tensors[name]) for name in named)
+
+    def _difference(self, aspect, where, ours, theirs):
+        return Difference(aspect, where, self.step, ours, theirs, self.operands, self.history)
+
+    def _outcomes(self, ours: Outcome, theirs: Outcome):
+        texts = [f"{o.error}: {o.message}" if o.error else "no error" for o in (ours, theirs)]
+        if (ours.error is None) != (theirs.error is None):
+            return [self._difference("error", "the step", *texts)]
+        if not comparable(ours.error, theirs.error):
+            return [self._difference("error type", "the step", *texts)]
+        return []
+
+    def _results(self, ours, theirs):
+        name = self.step.gives or "the result"
+        mine, others = self.ours.tensors_in(name, ours), self.theirs.tensors_in(name, theirs)
+        if list(mine) != list(others):
+            return [self._difference("structure", name, list(mine), list(others))]
+        if not mine and not same_plain(ours, theirs):
+            return [self._difference("plain value", name, ours, theirs)]
+        found = []
+        for key in mine:
+            found += self._identity(key, mine[key], others[key]) + self._tensors(key, mine[key], others[key])
+        return found
+
+    def _identity(self, key, ours, theirs):
+        """Whether the result is an object that was there before."""
+        same = [
+            [name for name, tensor in machine.tensors().items() if tensor is value and name != key]
+            for machine, value in ((self.ours, ours), (self.theirs, theirs))
+        ]
+        return [self._difference("identity", key, *same)] if same[0] != same[1] else []
+
+    def _tensors(self, name, ours, theirs, aspect="value"):
+        mine, others = self.ours.facts(ours), self.theirs.facts(theirs)
+        found = []
+        for item in fields(Facts):
+            pair = getattr(mine, item.name), getattr(others, item.name)
+            if item.name in ("array", "strides", "version", "is_view") or pair[0] == pair[1]:
+                continue
+            if aspect == "value" or item.name in ("dtype", "shape", "requires_grad"):
+                found.append(self._difference(item.name, name, *pair))
+        if found:
+            return found
+        if aspect == "value" and mine.version != others.version - self._first_version(name, mine, others):
+            return [self._difference("version", name, mine.version, others.version)]
+        if aspect == "value" and mine.is_view != others.is_view and (mine.is_view or self._is_shared(name, theirs)):
+            return [self._difference("is_view", name, mine.is_view, others.is_view)]
+        if aspect == "value" and not self._same_strides(mine, others):
+            found.append(self._difference("strides", name, mine.strides, others.strides))
+        if not close(mine.array, others.array, self._scale(), self._tolerance(others, aspect)):
+            found.append(self._difference(aspect, name, mine.array, others.array))
+        return found
+
+    def _first_version(self, name, mine, others):
+        """Some of PyTorch's functions write to their result before they give it; only later writes count."""
+        return self.first_versions.setdefault(name, others.version - mine.version if self._is_new(name) else 0)
+
+    def _is_new(self, name):
+        return self.step.gives is not None and name.startswith(self.step.gives)
+
+    def _is_shared(self, name, tensor):
+        """Whether PyTorch's tensor is a view of what the program has a name for, not of something inside the op."""
+        array = self.theirs.array(tensor)
+        others = (value for key, value in self.theirs.tensors().items() if key != name)
+        return any(np.may_share_memory(array, self.theirs.array(value)) for value in others)
+
+    def _tolerance(self, facts, aspect):
+        """The distance that is rounding, relative to the largest number involved."""
+        if facts.dtype not in EPSILONS:
+            return 0.0
+        if aspect == "value" and "grad" not in self.step.call and self.step.call != "parts":
+            return UNITS * EPSILONS[facts.dtype]
+        dtypes = (str(x.dtype).removeprefix("torch.") for x in self.theirs.tensors().values())
+        return GRADIENT_UNITS * max(EPSILONS.get(dtype, 0.0) for dtype in (facts.dtype, *dtypes))
+
+    def _same_strides(self, mine, others):
+        """Strides are promised for views, and for what is computed from operands that lie by rows."""
+        if not others.is_view and not all(lies_by_rows(x) for x in self.operands):
+            return True
+        return (
+            all(a == b or n == 1 for n, a, b in zip(mine.shape, mine.strides, others.strides)) or not others.array.size
+        )
+
+    def _scale(self):
+        """The largest finite number among the operands."""
+        sizes = [
+            np.abs(x.array[np.isfinite(x.array)]).max(initial=0) for x in self.operands if x.array.dtype.kind in "fc"
+        ]
+        return float(max(sizes, default=0))
+
+    def _logs(self):
+        mine, others = self.ours.log()[self.logged :], self.theirs.log()[self.logged :]
+        self.logged += len(others)
+        labels = [[label for label, _ in entries] for entries in (mine, others)]
+        if labels[0] != labels[1]:
+            return [self._difference("order of hooks", "the log", *labels)]
+        found = []
+        for (label, a), (_, b) in zip(mine, others):
+            if (a is None) != (b is None):
+                found.append(self._difference("hook", label, a, b))
+            elif a is not None:
+                found += self._tensors(label, a, b, "hook")
+        return found
+
+    def state(self):
+        """What differs among all values of the program and their gradients."""
+        mine, others = self.ours.tensors(), self.theirs.tensors()
+        found = []
+        for name in others:
+            if different := self._tensors(name, mine[name], others[name]):
+                found += different
+                continue
+            a, b = self.ours.gradient(mine[name]), self.theirs.gradient(others[name])
+            if (a is None) != (b is None):
+                found.append(self._difference("gradient", f"{name}.grad", a, b))
+            elif b is not None:
+                found += self._tensors(f"{name}.grad", a, b, "gradient")
+        return found
+
+    def _make_equal(self):
+        """Give our values the bits of PyTorch's, so that rounding errors do not grow from step to step."""
+        mine, others = self.ours.tensors(), self.theirs.tensors()
+        for name, tensor in others.items():
+            target, source = self.ours.array(mine[name]), self.theirs.array(tensor)
+            if target.dtype.kind in "fc" and target.tobytes() != source.tobytes() and target.flags.writeable:
+                target[...] = source
+
+
+def comparable(ours: str | None, theirs: str | None):
+    """Whether one who catches the one exception catches the other; NotImplementedError is a RuntimeError."""
+    return ours == theirs or {ours, theirs} == {"RuntimeError", "NotImplementedError"}
+
+
+def lies_by_rows(facts: Facts):
+    expected, strides = 1, []
+    for size in reversed(facts.shape):
+        strides.append(expected)
+        expected *= size
+    return all(n == 1 or a == b for n, a, b in zip(facts.shape, facts.strides, reversed(strides)))
+
+
+def same_facts(one: Facts, other: Facts):
+    return all(
+        np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") if isinstance(a, np.ndarray) else a == b
+        for a, b in ((getattr(one, f.name), getattr(other, f.name)) for f in fields(Facts))
+    )
+
+
+def close(ours: np.ndarray, theirs: np.ndarray, scale: float, tolerance: float):
+    """Whether two arrays are equal up to rounding; not-a-number is equal to itself."""
+    if ours.dtype.kind not in "fc":
+        return np.array_equal(ours, theirs)
+    scale += largest(theirs)
+    if ours.dtype.kind == "c":
+        return all(close(a, b, scale, tolerance) for a, b in ((ours.real, theirs.real), (ours.imag, theirs.imag)))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(theirs)
+        if not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True):
+            return False
+        distance = np.abs(ours[finite].astype(np.longdouble) - theirs[finite])
+        return bool(np.all(distance <= tolerance * scale + float(np.finfo(ours.dtype).tiny)))
+
+
+def largest(array: np.ndarray):
+    with np.errstate(all="ignore"):
+        sizes = np.abs(array)
+        return float(sizes[np.isfinite(sizes)].max(initial=0))
+
+
+def same_plain(ours, theirs):
+    if isinstance(theirs, (tuple, list)):
+        return len(ours) == len(theirs) and all(map(same_plain, ours, theirs))
+    if isinstance(theirs, (float, complex)):
+        return close(np.array(ours, complex), np.array(theirs, complex), 0, 1e-6)
+    return ours == theirs or type(theirs).__module__.startswith("torch")
