@@ -40,7 +40,7 @@ from gradsmith.runtime.creation import (
     zeros,
     zeros_like,
 )
-from gradsmith.runtime.device import device
+from gradsmith.runtime.device import device, get_default_device, set_default_device
 from gradsmith.runtime.dtypes import (
     bool_,
     can_cast,
@@ -106,13 +106,14 @@ __all__ = [
     "Generator", "__version__", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_", "can_cast",
     "cdouble", "cfloat", "complex128", "complex64", "default_generator", "device", "double", "empty", "empty_cache",
     "empty_like", "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full",
-    "full_like", "get_cache_limit", "get_default_dtype", "get_num_threads", "get_printoptions", "get_rng_state",
-    "half", "iinfo", "inference_mode", "initial_seed", "int", "int16", "int32", "int64", "int8", "is_complex",
-    "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "linspace", "load", "logspace", "long",
-    "manual_seed", "nn", "no_grad", "normal", "ones", "ones_like", "printoptions", "profiler", "promote_types", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
-    "set_cache_limit", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils", "zeros", "zeros_like",
+    "full_like", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "get_printoptions",
+    "get_rng_state", "half", "iinfo", "inference_mode", "initial_seed", "int", "int16", "int32", "int64", "int8",
+    "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "linspace", "load", "logspace",
+    "long", "manual_seed", "nn", "no_grad", "normal", "ones", "ones_like", "printoptions", "profiler", "promote_types",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
+    "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
+    "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils", "zeros",
+    "zeros_like",
     *_ops,
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from gradsmith.runtime.node cimport Node, set_origin_recorder
 from gradsmith.runtime.node_meta cimport node_meta
 from gradsmith.runtime.tensor cimport TensorBase
 
+import sys
 import traceback
 import warnings
 
@@ -86,7 +87,10 @@ cdef str origin(Node node, str what_it_did):
 
 
 cdef int warn(str message) except -1:
-    warnings.warn(message, UserWarning, stacklevel=2)
+    try:
+        warnings.warn(message, UserWarning, stacklevel=2)
+    except UserWarning as warning:      # warnings are errors; but what failed is the node
+        print(f"UserWarning: {warning}", file=sys.stderr)
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, empty_of, has_no_data
-from gradsmith.runtime.device import META, as_device
+from gradsmith.runtime.device import META, as_device, default_is_meta
 from gradsmith.runtime.dtypes import (
     as_dtype,
     default_complex_dtype,
@@ -81,6 +81,7 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | No
     dtype = _asked(dtype, "as_tensor")
     if is_tensor(data):
         result = data if dtype is None or data.dtype == dtype else data.to(dtype)
+        device = META if on_meta(device, "as_tensor") else device
         return result if device is None else result.to(as_device(device, "as_tensor"))
     array = existing_array(data)
     if array is None:
@@ -255,7 +256,7 @@ def empty_like(
 ) -> Tensor:
     """Tensor with the shape and dtype of `input` whose values are whatever its memory held."""
     shape, dtype, device = like("empty_like", input, dtype, device)
-    return made(filler(_empty_like(input), device, None, "empty_like")(shape, dtype), requires_grad)
+    return made(filler(_empty_like(input), device, None, "empty_like")(shape, dtype), requires_grad, device=device)
 
 
 def full_like(
@@ -270,7 +271,7 @@ def full_like(
     shape, dtype, device = like("full_like", input, dtype, device)
     value = _number("full_like", "fill_value", fill_value)
     array = _fill("full_like", shape, value, dtype, filler(_empty_like(input), device, None, "full_like"))
-    return made(array, requires_grad)
+    return made(array, requires_grad, device=device)
 
 
 def _filled_like(
@@ -285,8 +286,9 @@ def _filled_like(
     """Tensor of `value` everywhere, which `fill` makes row by row."""
     shape, dtype, device = like(op, input, dtype, device)
     if input.is_contiguous():
-        return made(filler(fill, device, None, op)(shape, dtype), requires_grad)
-    return made(_fill(op, shape, value, dtype, filler(_empty_like(input), device, None, op)), requires_grad)
+        return made(filler(fill, device, None, op)(shape, dtype), requires_grad, device=device)
+    array = _fill(op, shape, value, dtype, filler(_empty_like(input), device, None, op))
+    return made(array, requires_grad, device=device)
 
 
 def _empty_like(input: Tensor) -> Callable[..., Array]:
@@ -399,7 +401,7 @@ def made(
     array: Array, requires_grad: bool, op: str = "", out: Tensor | None = None, device: DeviceLike | None = None
 ) -> Tensor:
     """The tensor around a new array, on a device, or `out` with its values."""
-    if on_meta(device, op) and not has_no_data(array):
+    if on_meta(device, op, out) and not has_no_data(array):
         array = array_without_data(array.shape, array.dtype)
     if out is not None:
         _check_out(out, device, op)
@@ -416,14 +418,16 @@ def _check_out(out: Any, device: DeviceLike | None, op: str) -> None:
         raise RuntimeError(f"{op}(): device {device} does not match that of the out tensor, {out.device}")
 
 
-def on_meta(device: DeviceLike | None, op: str) -> bool:
-    """Whether a tensor to be made has no data; None means main memory."""
-    return device is not None and as_device(device, op) is META
+def on_meta(device: DeviceLike | None, op: str, out: Any = None) -> bool:
+    """Whether a tensor to be made has no data; without `device` and `out` it is made on the default device."""
+    if device is None:
+        return out is None and default_is_meta()
+    return as_device(device, op) is META
 
 
 def filler(fill: Callable[..., Array], device: DeviceLike | None, out: Tensor | None, op: str) -> Callable[..., Array]:
     """What makes an array of a shape and dtype: `fill`, or for a tensor without data a stand-in of it."""
-    if on_meta(device, op) or (device is None and is_tensor(out) and out.is_meta):
+    if on_meta(device, op, out) or (device is None and is_tensor(out) and out.is_meta):
         return array_without_data
     return fill
 

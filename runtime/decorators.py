@@ -18,7 +18,7 @@ _ASYNC_GENERATOR = 0x200
 def decorate(make_context: Callable[[], Any], function: _Function) -> _Function:
     """`function` with a fresh context around every call; around every step when it is suspended between them."""
     if isinstance(function, type):
-        raise TypeError(f"a mode decorates functions; decorate the methods of class {function.__name__} one by one")
+        _warn_of_class()
     code = getattr(function, "__code__", None)
     flags = 0 if code is None else code.co_flags
     if flags & _GENERATOR:
@@ -34,6 +34,17 @@ def decorate(make_context: Callable[[], Any], function: _Function) -> _Function:
             return function(*args, **kwargs)
 
     return with_context
+
+
+def _warn_of_class() -> None:
+    import warnings
+
+    warnings.warn(
+        "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions "
+        "or methods: what takes the place of the class is a function that makes instances. Decorate `__init__` instead",
+        FutureWarning,
+        stacklevel=3,
+    )
 
 
 def _decorate_generator(make_context: Callable[[], Any], function: _Function) -> _Function:

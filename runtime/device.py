@@ -7,15 +7,20 @@ on them and finds out what shape and dtype its result would have.
 from __future__ import annotations
 
 import operator
+import threading
 from typing import Any
 
-__all__ = ["device"]
+from gradsmith.runtime.threads import register_switch
+
+__all__ = ["device", "get_default_device", "set_default_device"]
 
 TYPES = ("cpu", "meta")
 
 
 class device:
     """Where the data of a tensor is.
+
+    In a ``with`` block, what is created without a `device` is created there.
 
     Parameters
     ----------
@@ -71,6 +76,15 @@ class device:
     def __hash__(self) -> int:
         return hash(str(self))
 
+    def __enter__(self) -> device:
+        _default.outer.append(_default.device)
+        _default.device = self
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if _default.outer:
+            _default.device = _default.outer.pop()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)
 
@@ -99,6 +113,56 @@ def as_device(value: Any, op: str) -> device:
     except RuntimeError as error:
         raise RuntimeError(f"{op}(): {error}") from None
     return META if found.type == "meta" else CPU
+
+
+# ---- the default device
+
+
+class _Default(threading.local):
+    """Where this thread creates tensors, and what the blocks that it is in will restore. None is main memory."""
+
+    def __init__(self) -> None:
+        self.device: device | None = None
+        self.outer: list[device | None] = []
+
+
+_default = _Default()
+
+
+def set_default_device(device: DeviceLike | None) -> None:
+    """Create tensors on this device when no other is asked for, in this thread. None is the same as ``"cpu"``.
+
+    Holds for functions that create tensors from nothing or from Python data, not for those that make a tensor like
+    another. Inside ``with device(...)``, until the end of the block.
+    """
+    _default.device = None if device is None else _as_named(device)
+
+
+def _as_named(value: Any) -> device:
+    if not isinstance(value, (str, device)):
+        raise TypeError(f"set_default_device(): expected a device or its name, got {type(value).__name__}")
+    return device(value)
+
+
+def get_default_device() -> device:
+    """Where this thread creates tensors when no device is asked for."""
+    return _default.device or CPU
+
+
+def default_is_meta() -> bool:
+    """Whether that is the device without data."""
+    return _default.device is not None and _default.device.type == "meta"
+
+
+def _get_default() -> tuple[device | None, list[device | None]]:
+    return _default.device, _default.outer
+
+
+def _put_default(found: tuple[device | None, list[device | None]]) -> None:
+    _default.device, _default.outer = found
+
+
+register_switch(_get_default, _put_default)
 
 
 def is_device_name(value: Any) -> bool:

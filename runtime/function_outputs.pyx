@@ -217,7 +217,7 @@ cdef void mark_view(FunctionNode node, TensorBase view) noexcept:
     view.flags &= ~<unsigned int>VIEW_NO_GRAD
     if not node._is_pure_view:
         view.flags |= VIEW_IN_FUNCTION
-    view.view_version = version_of(view)
+    view.own_version = version_of(view)
 
 
 cdef int restrict_views(list outputs) except -1:

@@ -155,7 +155,7 @@ cdef int set_history(TensorBase result, Node node) except -1:
     result.grad_fn = <PyObject *>node
     result.flags |= REQUIRES_GRAD
     if result.flags & IS_VIEW:
-        result.view_version = version_of(result)
+        result.own_version = version_of(result)
     if node.flags & NODE_TRACKED:
         track(result)
     return 0
@@ -179,7 +179,7 @@ cdef int set_history_list(object results, Node node) except -1:
             result.output_nr = i
             result.flags |= REQUIRES_GRAD
             if result.flags & IS_VIEW:
-                result.view_version = version_of(result)
+                result.own_version = version_of(result)
             if node.flags & NODE_TRACKED:
                 track(result)
         i += 1

@@ -101,7 +101,7 @@ def printoptions(**changes: Any) -> Iterator[None]:
 
 def tensor_repr(tensor: Any) -> str:
     """The text that ``repr`` gives for a tensor."""
-    prefix = "tensor("
+    prefix = "tensor(" if type(tensor).__name__ == "Tensor" else f"{type(tensor).__name__}("
     if tensor.is_meta:
         return _with_suffixes(prefix + "...", _suffixes_without_data(tensor), len(prefix))
     array = tensor.numpy(force=True)

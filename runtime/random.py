@@ -17,7 +17,7 @@ import numpy as np
 
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
-from gradsmith.runtime.device import CPU, DeviceLike, as_device
+from gradsmith.runtime.device import CPU, META, DeviceLike, as_device
 from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
 from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
 
@@ -196,7 +196,7 @@ def rand_like(
     """`rand` with the shape and dtype of `input`."""
     shape, dtype, device = like("rand_like", input, dtype, device)
     array = _real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad)
+    return made(ordered_like(input, array), requires_grad, device=device)
 
 
 def randn_like(
@@ -210,7 +210,7 @@ def randn_like(
     """`randn` with the shape and dtype of `input`."""
     shape, dtype, device = like("randn_like", input, dtype, device)
     array = _real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad)
+    return made(ordered_like(input, array), requires_grad, device=device)
 
 
 def _drawn(
@@ -298,7 +298,7 @@ def randint_like(
     shape, dtype, device = like("randint_like", input, dtype, device)
     low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
     array = _integers("randint_like", generator, low, high, shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad)
+    return made(ordered_like(input, array), requires_grad, device=device)
 
 
 def _integer_range(
@@ -401,7 +401,8 @@ def _values(value: Any) -> Array:
 
 
 def _device_of(*values: Any) -> DeviceLike | None:
-    return next((value.device for value in values if isinstance(value, TensorBase) and value.is_meta), None)
+    devices = [value.device for value in values if isinstance(value, TensorBase)]
+    return META if META in devices else devices[0] if devices else None
 
 
 def _normal_shape(means: Array, deviations: Array, size: Sequence[int] | None) -> tuple[int, ...]:
@@ -433,7 +434,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
         raise RuntimeError("bernoulli(): every probability must be from 0 to 1")
     if not input.is_meta:
         chances = (_source(generator, "bernoulli").random(chances.shape) < chances).astype(chances.dtype)
-    return made(np.asarray(chances), False, "bernoulli", out)
+    return made(np.asarray(chances), False, "bernoulli", out, input.device if out is None else None)
 
 
 def _source(generator: Any, op: str) -> np.random.Generator:

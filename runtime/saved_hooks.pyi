@@ -10,7 +10,10 @@ class HooksBlock:
     unpack_hook: Callable[[Any], Any]
     def __enter__(self) -> None: ...
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None = ...,
+        value: BaseException | None = ...,
+        traceback: TracebackType | None = ...,
     ) -> None: ...
 
 def refuse_hooks(message: str | None) -> str | None: ...

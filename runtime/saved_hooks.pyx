@@ -70,7 +70,7 @@ cdef class HooksBlock:
         _stack.pairs.append((self.pack_hook, self.unpack_hook))
         set_save_mode(save_mode() | PACKS)
 
-    def __exit__(self, kind, value, traceback):
+    def __exit__(self, kind=None, value=None, traceback=None):
         """Take away the pair that was set last."""
         _stack.pairs.pop()
         if not _stack.pairs:

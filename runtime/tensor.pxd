@@ -15,7 +15,7 @@ cdef enum TensorFlag:
     INFERENCE = 512             # made in inference mode: no history, no version, never saved
     HAS_GRAD_DTYPE = 1024       # gradients of this leaf have another dtype than it has: meta.grad_dtype
     NEEDS_CARE = REQUIRES_GRAD | IS_VIEW
-    HAS_ATTRIBUTES = 2048       # of a class written in Python: the user may attach anything to it
+    HAS_ATTRIBUTES = 2048       # the user may have attached what leads back to it; see attributes.pyx
     IS_SHARED = 4096            # another tensor has it for its `base`, or has had
     SAVED_SPECIALLY = INFERENCE | HAS_ATTRIBUTES
     VIEW_RESTRICTIONS = VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION | VIEW_INFERENCE     # a view of a view inherits
@@ -46,13 +46,16 @@ cdef class TensorBase:
     cdef PyObject *base         # owned TensorBase whose version counter this one shares; root of a view when IS_VIEW
     cdef object meta            # TensorMeta or None: rare things
     cdef object __weakref__
+    cdef PyObject *attributes   # owned dict, its `__dict__`; NULL until the user sets an attribute
     cdef uint32_t flags
-    cdef uint32_t own_version   # in-place changes so far; the counter that counts is at the end of the `base` chain
+    # In-place changes so far; the counter that counts is at the end of the `base` chain. A tensor with a base has no
+    # use for a counter: in a view this is the version at which its grad_fn was valid.
+    cdef uint32_t own_version
     cdef uint32_t output_nr     # which output of grad_fn this is
-    cdef uint32_t view_version  # version at which a view's grad_fn was valid
     cdef uint32_t place         # among all tensors, see untracked.h: the last field
 
 
+cdef TensorBase new_instance(PyObject *cls)          # of any class of tensors, without elements
 cdef TensorBase wrap(object array)                  # around an ndarray; a NumPy scalar becomes 0-d
 cdef TensorBase wrap_owned(PyObject *array)         # steals the reference
 cdef inline object array_of(TensorBase t):

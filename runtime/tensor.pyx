@@ -7,7 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta, release_array
-from gradsmith.runtime.grad_mode cimport inference_mode_enabled, threads_in_inference_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
 from gradsmith.runtime.node cimport release_reference
 from gradsmith.runtime.saved_variable cimport settle_output
 
@@ -34,12 +34,15 @@ cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject *, void *) noexcept
     ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
     ctypedef object (*newfunc)(PyTypeObject *, object, PyObject *)
+    ctypedef int (*inquiry)(PyObject *) noexcept
     ctypedef void (*destructor)(PyObject *) noexcept
     ctypedef void (*freefunc)(void *) noexcept
     ctypedef struct PyTypeObject:
         traverseproc tp_traverse
         newfunc tp_new
         freefunc tp_free
+        Py_ssize_t tp_dictoffset
+        inquiry tp_clear
     PyTypeObject *Py_TYPE(PyObject *) noexcept
     void PyObject_ClearWeakRefs(PyObject *) noexcept
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
@@ -49,6 +52,7 @@ cdef extern from "runtime/untracked.h":
     Py_ssize_t gs_visit_living(visitor) noexcept
 
 cdef PyTypeObject *tensor_type = NULL
+cdef newfunc new_empty = NULL       # what Cython wrote: without the arguments that construct.pyx takes
 cdef tuple no_arguments = ()
 
 # What a tensor holds between its birth and its array. Python can call __new__ and stop there: it gets a tensor without
@@ -85,11 +89,18 @@ cdef TensorMeta meta_of(TensorBase t):
 
 
 cdef TensorBase wrap_owned(PyObject *array):
-    cdef TensorBase result = <TensorBase>tensor_type.tp_new(tensor_type, no_arguments, NULL)
+    cdef TensorBase result = <TensorBase>new_empty(tensor_type, no_arguments, NULL)
     Py_DECREF_pointer(nothing)
     result.array = array
     if threads_in_inference_mode and inference_mode_enabled():
         result.flags = INFERENCE
+    return result
+
+
+cdef TensorBase new_instance(PyObject *cls):
+    cdef TensorBase result = <TensorBase>new_empty(<PyTypeObject *>cls, no_arguments, NULL)
+    if <PyTypeObject *>cls != tensor_type:
+        result.flags |= HAS_ATTRIBUTES
     return result
 
 
@@ -127,26 +138,6 @@ cdef class TensorBase:
     def __cinit__(self):
         Py_INCREF_pointer(nothing)
         self.array = nothing
-
-    def __init__(self, *args, **kwargs):
-        raise TypeError(
-            f"{type(self).__name__}() does not take data; use gradsmith.tensor(data) to copy it "
-            "or gradsmith.from_numpy(array) to share its memory"
-        )
-
-    @classmethod
-    def _make_subclass(cls, TensorBase data, bint requires_grad=False):
-        """Instance of a subclass of Tensor that shares the array of `data` and none of its history."""
-        cdef TensorBase result = cls.__new__(cls)
-        Py_INCREF_pointer(data.array)
-        Py_DECREF_pointer(nothing)
-        result.array = data.array
-        result.flags = data.flags & INFERENCE
-        if <PyTypeObject *>cls != tensor_type:
-            result.flags |= HAS_ATTRIBUTES
-        if requires_grad:
-            result.requires_grad = True
-        return result
 
     # -- the array
 
@@ -250,11 +241,12 @@ cdef class TensorBase:
         Raises
         ------
         RuntimeError
-            When the tensor requires grad: writes to the array would go unseen. `force` detaches first.
+            When the tensor requires grad and recording is on: writes to the array would go unseen. `force` detaches
+        first.
         TypeError
             When the tensor has no data; NotImplementedError with `force`.
         """
-        if self.requires_grad and not force:
+        if not force and grad_enabled() and self.requires_grad:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
@@ -325,7 +317,7 @@ cdef class TensorBase:
         return api.deepcopy(self, memo)
 
     def __copy__(self):
-        return self.detach().requires_grad_(self.requires_grad) if self.is_leaf else self.view(self.shape)
+        return api.copy(self)
 
     def __reduce_ex__(self, protocol):
         return api.reduce(self)
@@ -439,12 +431,14 @@ cdef void dealloc_tensor(PyObject *self) noexcept:
     if (<TensorBase>self).base != NULL:
         Py_DECREF_pointer((<TensorBase>self).base)
     Py_XDECREF_pointer(meta)
+    Py_XDECREF_pointer((<TensorBase>self).attributes)
     Py_TYPE(self).tp_free(self)
 
 
 # ---- the collector
 
 cdef traverseproc traverse_fields = NULL    # what Cython wrote for the field it knows of
+cdef inquiry clear_fields = NULL
 
 
 cdef int traverse_tensor(PyObject *self, visitproc visit, void *argument) noexcept:
@@ -458,17 +452,37 @@ cdef int traverse_tensor(PyObject *self, visitproc visit, void *argument) noexce
         stop = visit((<TensorBase>self).base, argument)
         if stop:
             return stop
+    if (<TensorBase>self).attributes != NULL:
+        stop = visit((<TensorBase>self).attributes, argument)
+        if stop:
+            return stop
     return traverse_fields(self, visit, argument)
+
+
+cdef int clear_tensor(PyObject *self) noexcept:
+    cdef PyObject *attributes = (<TensorBase>self).attributes
+    (<TensorBase>self).attributes = NULL
+    Py_XDECREF_pointer(attributes)
+    return clear_fields(self)
 
 
 traverse_fields = (<PyTypeObject *>TensorBase).tp_traverse
 (<PyTypeObject *>TensorBase).tp_traverse = traverse_tensor
+clear_fields = (<PyTypeObject *>TensorBase).tp_clear
+(<PyTypeObject *>TensorBase).tp_clear = clear_tensor
+(<PyTypeObject *>TensorBase).tp_dictoffset = offset_of_attributes()
+new_empty = (<PyTypeObject *>TensorBase).tp_new
 gs_allocate_untracked(<PyTypeObject *>TensorBase, dealloc_tensor, offset_of_place())
 
 
 cdef Py_ssize_t offset_of_place() noexcept:
     cdef PyObject *anywhere = <PyObject *>4096      # only addresses are computed
     return <char *>&(<TensorBase>anywhere).place - <char *>anywhere
+
+
+cdef Py_ssize_t offset_of_attributes() noexcept:
+    cdef PyObject *anywhere = <PyObject *>4096
+    return <char *>&(<TensorBase>anywhere).attributes - <char *>anywhere
 
 
 # ---- all tensors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy as copy_module
 import math
 from typing import Any
 
@@ -93,8 +94,10 @@ def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:
         )
     copy = _rebuild(type(tensor), copied_array(tensor), tensor.requires_grad)
     memo[id(tensor)] = copy
+    if attributes := _attributes(tensor):
+        copy.__dict__ = copy_module.deepcopy(attributes, memo)
     if tensor.grad is not None:
-        copy.grad = deepcopy(tensor.grad.detach(), memo)
+        copy.grad = deepcopy(tensor.grad if tensor.grad.is_leaf else tensor.grad.detach(), memo)
     return copy
 
 
@@ -104,9 +107,30 @@ def reduce(tensor: Any) -> tuple[Any, ...]:
         raise RuntimeError(
             "only leaf tensors can be pickled: the recorded history of this one cannot be stored; detach() it first"
         )
+    state = _attributes(tensor) or None  # which pickle puts into the tensor's `__dict__`
     if tensor.is_meta:
-        return _rebuild_without_data, (type(tensor), tensor.shape, tensor.dtype, tensor.requires_grad)
-    return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad)
+        return _rebuild_without_data, (type(tensor), tensor.shape, tensor.dtype, tensor.requires_grad), state
+    return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad), state
+
+
+def copy(tensor: Any) -> Any:
+    """Another tensor over the same memory: of a leaf a leaf, of anything else a view."""
+    plain = tensor.detach().requires_grad_(tensor.requires_grad) if tensor.is_leaf else tensor.view(tensor.shape)
+    result = plain if type(plain) is type(tensor) else _as_class(plain, tensor)
+    if attributes := _attributes(tensor):
+        result.__dict__.update(attributes)
+    return result
+
+
+def _as_class(plain: Any, tensor: Any) -> Any:
+    cls = type(tensor)
+    return tensor._make_subclass(cls, plain, tensor.requires_grad) if tensor.is_leaf else tensor.as_subclass(cls)
+
+
+def _attributes(tensor: Any) -> dict[str, Any]:
+    from gradsmith.runtime.attributes import attributes_if_any
+
+    return attributes_if_any(tensor)
 
 
 def copied_array(tensor: Any) -> np.ndarray[Any, Any]:
@@ -126,4 +150,5 @@ def _rebuild_without_data(cls: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
 def _rebuild(cls: Any, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
     from gradsmith.runtime.tensor import from_array
 
-    return cls._make_subclass(from_array(array), requires_grad)
+    plain = from_array(array)
+    return plain.requires_grad_(requires_grad) if type(plain) is cls else cls._make_subclass(cls, plain, requires_grad)

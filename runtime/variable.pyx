@@ -4,13 +4,16 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport leaf_metadata
+from gradsmith.runtime.attributes cimport attributes_of, set_attribute, set_attributes
 from gradsmith.runtime.collected cimport expect_cycles, track
+from gradsmith.runtime.construct cimport as_instance
 from gradsmith.runtime.history cimport grad_accumulator, requires_grad
 from gradsmith.runtime.input_metadata cimport InputMetadata, free_metadata
 from gradsmith.runtime.node cimport NODE_SHOWN, Node, metadata_of, release_reference
 from gradsmith.runtime.node_meta cimport hook_table, node_meta
 from gradsmith.runtime.saved_variable cimport settle_output
 from gradsmith.runtime.tensor cimport (
+    HAS_ATTRIBUTES,
     HAS_GRAD_DTYPE,
     HAS_HOOKS,
     INFERENCE,
@@ -63,6 +66,40 @@ cdef void set_backward_of_scalar(scalar_backward function) noexcept:
 cdef class Variable(TensorBase):
     """A tensor with its autograd side. The generated Tensor adds the ops."""
 
+    @staticmethod
+    def _make_subclass(cls, data, bint require_grad=False):
+        """Instance of `cls`, a subclass of Tensor, that shares memory and version with `data` and not its history."""
+        if not isinstance(data, TensorBase):
+            raise TypeError(f"_make_subclass(): argument 'data' must be Tensor, not {type(data).__name__}")
+        result = as_instance(cls, data.detach(), "_make_subclass")
+        return result.requires_grad_() if require_grad else result
+
+    def as_subclass(self, cls):
+        """View of the whole tensor, as an instance of `cls`, a subclass of Tensor.
+
+        Raises
+        ------
+        TypeError
+            When `cls` is no subclass of Tensor.
+        """
+        return as_instance(cls, self.view(self.shape), "as_subclass")
+
+    def __setattr__(self, name, value):
+        set_attribute(self, name, value)
+
+    @property
+    def __dict__(self):
+        """Attributes that the user has set."""
+        return attributes_of(self)
+
+    @__dict__.setter
+    def __dict__(self, value):
+        set_attributes(self, value)
+
+    @__dict__.deleter
+    def __dict__(self):
+        set_attributes(self, {})
+
     @property
     def grad_fn(self):
         """Node that computes the gradient of what made this tensor; None for a leaf."""
@@ -89,7 +126,7 @@ cdef class Variable(TensorBase):
             return
         check_grad_assignment(self, value)
         meta_of(self).grad = value
-        if value.requires_grad:
+        if value.requires_grad or (<TensorBase>value).flags & HAS_ATTRIBUTES:
             track_everything()      # the history of the gradient may lead to this tensor
 
     @grad.deleter
@@ -199,10 +236,21 @@ cdef class Variable(TensorBase):
                     return table
         return None
 
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks):
+        set_backward_hooks(self, hooks)
+
     @property
     def _post_accumulate_grad_hooks(self):
         """The hooks of `register_post_accumulate_grad_hook`, likewise."""
         return None if self.meta is None else (<TensorMeta>self.meta).post_accumulate_hooks
+
+    @_post_accumulate_grad_hooks.setter
+    def _post_accumulate_grad_hooks(self, hooks):
+        check_hook_dict("_post_accumulate_grad_hooks", hooks)
+        expect_cycles(self)
+        meta_of(self).post_accumulate_hooks = hooks
+        observe_leaf(self)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call ``hook(tensor)`` after the `.grad` of this leaf was updated.
@@ -310,6 +358,27 @@ cdef Node shown_grad_fn(TensorBase t):
     track(t)
     (<Node>node).flags |= NODE_SHOWN
     return <Node>node
+
+
+cdef int set_backward_hooks(TensorBase t, object hooks) except -1:
+    """Replace the hooks of a tensor by those of a dict, which the leaf keeps; None for no hooks."""
+    cdef Node node = shown_grad_fn(t)
+    check_hook_dict("_backward_hooks", hooks)
+    if node is None:
+        expect_cycles(t)
+        meta_of(t).hooks = hooks
+        return observe_leaf(t)
+    expect_cycles(node)
+    table = hook_table(node, t.output_nr)
+    table.clear()
+    table.update(hooks or ())
+    return 0
+
+
+cdef int check_hook_dict(str name, object hooks) except -1:
+    if hooks is not None and not isinstance(hooks, dict):
+        raise TypeError(f"{name} must be a dict of hooks by number, or None, but got {type(hooks).__name__}")
+    return 0
 
 
 cdef int observe_leaf(TensorBase leaf) except -1:

@@ -55,7 +55,7 @@ cdef TensorBase as_view(TensorBase base, object array):
         result.flags |= VIEW_NO_GRAD
         if requires_grad(base):
             result.flags |= REQUIRES_GRAD   # a leaf of its own: what is computed from it does not reach the base
-    result.view_version = version_of(result)
+    result.own_version = version_of(result)
     return result
 
 
@@ -91,7 +91,7 @@ cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
     array = array_over(<object>other.array, shown.dtype, shown.shape, shown.strides, geometry.offset)
     result = share_version(root_of(other), array)
     result.flags |= IS_VIEW
-    result.view_version = version_of(result)
+    result.own_version = version_of(result)
     return result
 
 
@@ -111,17 +111,17 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
     cdef TensorBase base
     if not t.flags & IS_VIEW:
         return t.grad_fn
-    if t.view_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
+    if t.own_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
         return t.grad_fn
     base = <TensorBase>t.base
-    if t.view_version != version_of(t) and (t.grad_fn != NULL or requires_grad(base)):
+    if t.own_version != version_of(t) and (t.grad_fn != NULL or requires_grad(base)):
         check_view(t)
     if not requires_grad(base):
         return t.grad_fn
     node = make_view_node(base, t)
     set_metadata(&(<Node>node).metadata, t.array)
     set_grad_fn(t, node, 0)
-    t.view_version = version_of(t)
+    t.own_version = version_of(t)
     return t.grad_fn
 
 

@@ -105,3 +105,23 @@ def test_the_mode_is_restored():
     assert not autograd.is_anomaly_enabled()
     y = leaf(1.0).exp()
     assert y.grad_fn.metadata == {}
+
+
+def test_warnings_that_are_errors_do_not_take_the_place_of_the_error(capsys):
+    with autograd.set_detect_anomaly(True):
+        y = leaf(4.0, -1.0).sqrt()
+        with warnings.catch_warnings(), pytest.raises(RuntimeError, match="returned nan values") as error:
+            warnings.simplefilter("error")
+            y.sum().backward()
+    assert error.value.__cause__ is None and error.value.__context__ is None
+    assert "UserWarning: Error detected in SqrtBackward0. Traceback of forward call" in capsys.readouterr().err
+    x = leaf(1.0)
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2] and not autograd.is_anomaly_enabled()
+
+
+def test_a_warning_that_is_an_error_leaves_the_mode_off():
+    with warnings.catch_warnings(), pytest.raises(UserWarning, match="Anomaly Detection has been enabled"):
+        warnings.simplefilter("error")
+        autograd.detect_anomaly()
+    assert not autograd.is_anomaly_enabled()

@@ -140,7 +140,7 @@ def attributes_of_a_subclass(holder):
     class Parameter(gs.Tensor):
         pass
 
-    parameter = Parameter._make_subclass(gs.ones(3), requires_grad=True)
+    parameter = gs.Tensor._make_subclass(Parameter, gs.ones(3), True)
     parameter.holder = holder
     holder.y = (parameter * 2).exp()
 
@@ -149,7 +149,7 @@ def attributes_of_a_saved_constant(holder):
     class Constant(gs.Tensor):
         pass
 
-    constant = Constant._make_subclass(gs.ones(3))
+    constant = gs.Tensor._make_subclass(Constant, gs.ones(3))
     constant.holder = holder
     holder.y = leaf() * constant
 

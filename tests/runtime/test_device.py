@@ -1,6 +1,7 @@
 """Devices, what is made on one or moved to one, and tensors of several."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -221,3 +222,77 @@ def test_devices_of_a_tensor_and_its_gradient_agree():
         x.grad = meta(2)
     with pytest.raises(RuntimeError, match="data of a tensor on device 'cpu'"):
         x.data = meta(2)
+
+
+# ---- the default device
+
+WITHOUT_DEVICE = {
+    "ones": lambda: gs.ones(2),
+    "tensor": lambda: gs.tensor([1.0]),
+    "as_tensor": lambda: gs.as_tensor(np.ones(2)),
+    "asarray": lambda: gs.asarray([1.0]),
+    "arange": lambda: gs.arange(3),
+    "eye": lambda: gs.eye(2),
+    "linspace": lambda: gs.linspace(0, 1, 3),
+    "logspace": lambda: gs.logspace(0, 1, 3),
+    "full": lambda: gs.full((2,), 1.0),
+    "empty": lambda: gs.empty(2),
+    "randn": lambda: gs.randn(2),
+    "randint": lambda: gs.randint(3, (2,)),
+    "randperm": lambda: gs.randperm(3),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_DEVICE)
+def test_a_device_is_the_default_in_its_block(name):
+    with gs.device("meta") as entered:
+        assert entered == gs.get_default_device() == gs.device("meta")
+        assert WITHOUT_DEVICE[name]().is_meta
+    assert not WITHOUT_DEVICE[name]().is_meta and gs.get_default_device() == gs.device("cpu")
+
+
+def test_what_the_default_device_leaves_where_it_is():
+    x = gs.ones(2)
+    with gs.device("meta"):
+        made = [
+            gs.ones(2, device="cpu"), gs.zeros_like(x), gs.full_like(x, 2), gs.empty_like(x), gs.rand_like(x),
+            gs.randint_like(x, 3), gs.bernoulli(x), gs.normal(x, x), gs.Tensor(2), gs.from_numpy(np.ones(2)), x * 2,
+            gs.ones(2, out=x), x.clone(),
+        ]  # fmt: skip
+    assert not any(t.is_meta for t in made)
+
+
+def test_default_devices_nest_and_end_with_an_error():
+    meta, cpu = gs.device("meta"), gs.device("cpu")
+    with meta:
+        with cpu, cpu:
+            assert not gs.ones(1).is_meta
+        assert gs.ones(1).is_meta
+    with pytest.raises(KeyError), meta:
+        raise KeyError
+    assert not gs.ones(1).is_meta
+
+
+def test_set_default_device():
+    try:
+        gs.set_default_device("meta")
+        assert gs.ones(1).is_meta
+        with gs.device("cpu"):
+            assert not gs.ones(1).is_meta
+        assert gs.ones(1).is_meta
+    finally:
+        gs.set_default_device(None)
+    assert not gs.ones(1).is_meta
+    with pytest.raises(RuntimeError, match="Expected one of cpu, meta"):
+        gs.set_default_device("foo")
+    with pytest.raises(TypeError, match="expected a device or its name, got int"):
+        gs.set_default_device(3)
+
+
+def test_the_default_device_is_that_of_one_thread():
+    found = []
+    with gs.device("meta"):
+        thread = threading.Thread(target=lambda: found.append(gs.ones(1).is_meta))
+        thread.start()
+        thread.join()
+    assert found == [False]

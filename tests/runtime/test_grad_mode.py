@@ -206,12 +206,22 @@ def test_other_switches_of_a_thread(switch, state):
     assert state()
 
 
-def test_classes_are_not_decorated():
-    with pytest.raises(TypeError, match="one by one"):
+@pytest.mark.parametrize(
+    "make_mode",
+    [gs.no_grad, lambda: gs.no_grad, gs.inference_mode, lambda: gs.inference_mode, lambda: gs.set_grad_enabled(False)],
+)
+def test_a_decorated_class_makes_its_instances_in_the_mode(make_mode):
+    class Thing:
+        def __init__(self, size=1):
+            self.size, self.recorded = size, gs.is_grad_enabled() and not gs.is_inference_mode_enabled()
 
-        @gs.no_grad()
-        class Thing:
-            pass
+        def recording(self):
+            return gs.is_grad_enabled()
+
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+        make = make_mode()(Thing)
+    thing = make(size=2)
+    assert type(thing) is Thing and thing.size == 2 and not thing.recorded and thing.recording()
 
 
 def test_what_is_recorded():

@@ -1,5 +1,7 @@
 """Hooks of tensors, leaves and nodes: order, replacement, removal, checks."""
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
@@ -207,3 +209,49 @@ def test_registration_is_checked():
         (leaf([1.0]) * 2).register_post_accumulate_grad_hook(print)
     with pytest.raises(TypeError, match="callable"):
         leaf([1.0]).register_hook(3)
+
+
+# ---- the dict of hooks
+
+
+def leaf_and_result():
+    x = gs.ones(2, requires_grad=True)
+    return x, x * 1
+
+
+def test_hooks_of_a_leaf_can_be_set_as_a_dict():
+    x = gs.ones(2, requires_grad=True)
+    x._backward_hooks = OrderedDict({1: lambda grad: grad * 3})
+    handle = x.register_hook(lambda grad: grad * 2)
+    assert len(x._backward_hooks) == 2
+    (x * 1).sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    handle.remove()
+    assert len(x._backward_hooks) == 1
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_none_takes_all_hooks_away(which):
+    tensors = leaf_and_result()
+    tensors[which].register_hook(lambda grad: grad * 3)
+    tensors[which]._backward_hooks = None
+    assert not tensors[which]._backward_hooks
+    tensors[1].sum().backward()
+    assert tensors[0].grad.tolist() == [1, 1]
+
+
+def test_hooks_are_a_dict():
+    x = gs.ones(2, requires_grad=True)
+    for name in ("_backward_hooks", "_post_accumulate_grad_hooks"):
+        with pytest.raises(TypeError, match=f"{name} must be a dict of hooks"):
+            setattr(x, name, 3)
+
+
+def test_post_accumulate_hooks_can_be_set_as_a_dict():
+    x, seen = gs.ones(2, requires_grad=True), []
+    x._post_accumulate_grad_hooks = OrderedDict({1: seen.append})
+    x.sum().backward()
+    assert len(seen) == 1 and seen[0] is x
+    x._post_accumulate_grad_hooks = None
+    x.sum().backward()
+    assert len(seen) == 1

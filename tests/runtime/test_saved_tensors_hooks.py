@@ -364,3 +364,11 @@ def test_allow_mutation_is_not_nested():
         pass
     with graph.allow_mutation_on_saved_tensors():
         pass
+
+
+def test_a_block_ends_without_arguments():
+    block = saved_tensors_hooks(same, same)
+    block.__enter__()
+    block.__exit__()
+    with graph.disable_saved_tensors_hooks("none is open"):
+        pass
