@@ -8,6 +8,7 @@ tensor([2., 4., 6.])
 """
 
 import importlib
+from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
 from gradsmith import autograd, nn, utils
@@ -67,6 +68,7 @@ from gradsmith.runtime.dtypes import (
     uint64,
 )
 from gradsmith.runtime.printing import get_printoptions, printoptions, set_printoptions
+from gradsmith.runtime.queries import is_inference, is_tensor, numel
 from gradsmith.runtime.random import (
     Generator,
     bernoulli,
@@ -91,6 +93,9 @@ if TYPE_CHECKING:
     from gradsmith import profiler as profiler
     from gradsmith.outside.loading import load as load
 
+# Indexes like None: a dimension of size one.
+newaxis = None
+
 # PyTorch's second names of dtypes. Three of them hide a Python builtin in this module, so they come last.
 half = float16
 double = float64
@@ -104,13 +109,14 @@ bool = bool_
 
 __all__ = [
     "Generator", "__version__", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_", "can_cast",
-    "cdouble", "cfloat", "complex128", "complex64", "default_generator", "device", "double", "empty", "empty_cache",
-    "empty_like", "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full",
-    "full_like", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "get_printoptions",
-    "get_rng_state", "half", "iinfo", "inference_mode", "initial_seed", "int", "int16", "int32", "int64", "int8",
-    "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "linspace", "load", "logspace",
-    "long", "manual_seed", "nn", "no_grad", "normal", "ones", "ones_like", "printoptions", "profiler", "promote_types",
-    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
+    "cdouble", "cfloat", "complex128", "complex64", "default_generator", "device", "double", "e", "empty",
+    "empty_cache", "empty_like", "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy",
+    "full", "full_like", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads",
+    "get_printoptions", "get_rng_state", "half", "iinfo", "inf", "inference_mode", "initial_seed", "int", "int16",
+    "int32", "int64", "int8", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference",
+    "is_inference_mode_enabled", "is_tensor", "linspace", "load", "logspace", "long", "manual_seed", "nan", "newaxis",
+    "nn", "no_grad", "normal", "numel", "ones", "ones_like", "pi", "printoptions", "profiler", "promote_types", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
     "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
     "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils", "zeros",
     "zeros_like",

@@ -26,6 +26,8 @@ cdef class FunctionNode(Node):
     cdef public object non_differentiable
 
     cdef bint materialize                   # zeros in place of gradients that did not arrive
+    cdef public bint _materialize_non_diff_grads    # also in place of those of outputs that have none
+    cdef object undifferentiable            # numbers of these outputs, a set, where that is not wanted; else None
     cdef public bint _is_pure_view          # the output is nothing but a view of the input: it may be written
     cdef bint was_read                      # with clear_saved_tensors_on_access: the saved tensors are gone
 

@@ -12,6 +12,7 @@ class FunctionNode(Node):
     non_differentiable: tuple[Any, ...] | None
     materialize_grads: bool
     _is_pure_view: bool
+    _materialize_non_diff_grads: bool
     @property
     def needs_input_grad(self) -> tuple[bool, ...]: ...
     @property

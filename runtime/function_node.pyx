@@ -59,7 +59,10 @@ cdef enum:
 
 
 cdef frozenset own_attributes = frozenset(
-    ("to_save", "saved_for_forward", "dirty_tensors", "non_differentiable", "materialize_grads", "_is_pure_view")
+    (
+        "to_save", "saved_for_forward", "dirty_tensors", "non_differentiable", "materialize_grads", "_is_pure_view",
+        "_materialize_non_diff_grads",
+    )
 )
 
 # What Function itself defines: a class that still has it has not defined its own.
@@ -86,6 +89,7 @@ cdef class FunctionNode(Node):
     def __cinit__(self):
         self.inputs = self.inline_inputs
         self.materialize = True
+        self._materialize_non_diff_grads = True
 
     def __dealloc__(self):
         if self.inputs != self.inline_inputs:
@@ -278,7 +282,9 @@ def backward_of(cls):
 
 
 cdef TensorBase incoming(FunctionNode node, PyObject **grads, int output_nr):
-    return gradient_or_zeros(node, grads, output_nr) if node.materialize else gradient(grads, output_nr)
+    if not node.materialize or node.undifferentiable is not None and output_nr in node.undifferentiable:
+        return gradient(grads, output_nr)
+    return gradient_or_zeros(node, grads, output_nr)
 
 
 cdef list take_incoming(FunctionNode node, PyObject **grads):

@@ -135,6 +135,8 @@ cdef TensorBase wrap_output(Call call, int output_nr, TensorBase t, int n_output
     if call.recorded:
         set_metadata(metadata_of(<PyObject *>call.node, output_nr), t.array)
     if not call.recorded or not is_differentiable(call, t):
+        if not call.node._materialize_non_diff_grads:
+            note_undifferentiable(call.node, output_nr)
         t = without_history(call, t, is_input, is_dirty)
     else:
         call.differentiable += 1
@@ -147,6 +149,13 @@ cdef TensorBase wrap_output(Call call, int output_nr, TensorBase t, int n_output
     if t.flags & IS_VIEW and not (is_input and is_dirty):
         mark_view(call.node, t)
     return t
+
+
+cdef int note_undifferentiable(FunctionNode node, int output_nr) except -1:
+    if node.undifferentiable is None:
+        node.undifferentiable = set()
+    node.undifferentiable.add(output_nr)
+    return 0
 
 
 cdef bint is_differentiable(Call call, TensorBase output) noexcept:

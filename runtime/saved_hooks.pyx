@@ -269,6 +269,12 @@ cdef class SavedTensor:
             return (<Packed>kept).value
         return None if kept is None else share_version(kept, <object>(<TensorBase>kept).array)
 
+    @property
+    def unpack_hook(self):
+        """What makes a tensor of `data` again; None where no hooks were registered."""
+        kept = self.kept()
+        return (<Packed>kept).unpack_hooks[0] if type(kept) is Packed and (<Packed>kept).unpack_hooks else None
+
     def unpack(self):
         """The tensor, as the node will see it."""
         self.require_node()

@@ -1,5 +1,6 @@
 """What ``import gradsmith`` brings in, beyond NumPy: it must stay quick."""
 
+import math
 import subprocess
 import sys
 
@@ -34,3 +35,14 @@ def test_nothing_heavy_is_imported():
 def test_every_public_name_is_there_once():
     assert len(gradsmith.__all__) == len(set(gradsmith.__all__))
     assert all(hasattr(gradsmith, name) for name in gradsmith.__all__)
+
+
+def test_constants():
+    assert (gradsmith.inf, gradsmith.pi, gradsmith.e, gradsmith.newaxis) == (
+        math.inf,
+        math.pi,
+        math.e,
+        None,
+    ) and math.isnan(gradsmith.nan)
+    assert gradsmith.ones(2)[gradsmith.newaxis].shape == (1, 2)
+    assert {"inf", "nan", "pi", "e", "newaxis"} <= set(gradsmith.__all__)

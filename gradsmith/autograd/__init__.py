@@ -23,6 +23,7 @@ from gradsmith.autograd.grad_mode import (
 from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
 from gradsmith.autograd.gradients import backward, grad
 from gradsmith.autograd.variable import Variable
+from gradsmith.runtime.saved_hooks import SavedTensor
 
 if TYPE_CHECKING:
     from gradsmith.autograd import forward_ad as forward_ad
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Function",
+    "SavedTensor",
     "Variable",
     "_unsafe_preserve_version_counter",
     "backward",

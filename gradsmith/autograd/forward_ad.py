@@ -23,6 +23,9 @@ from gradsmith.runtime.decorators import decorate
 from gradsmith.runtime.tensor import TensorBase
 from gradsmith.runtime.threads import ThreadSwitch, register_switch
 
+# Names that PyTorch's own code and programs around it use. `_current_level` is found by `__getattr__`.
+_is_fwd_grad_enabled = _runtime.is_forward_enabled
+
 __all__ = [
     "UnpackedDualTensor",
     "dual_level",
@@ -161,14 +164,15 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     -------
     UnpackedDualTensor
         ``primal`` has the tangents of outer levels alone; ``tangent`` is None when there is none at this level. Outside
-        every level that is so.
+        every level, and while tangents are not carried along (`set_fwd_grad_enabled`), that is so.
     """
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"unpack_dual(): expected a Tensor, got {type(tensor).__name__}")
     if level is None and not _levels.open:
         return UnpackedDualTensor(tensor, None)
     chosen = _expect_level("unpack_dual", level)
-    return UnpackedDualTensor(_runtime.primal_of(tensor, chosen), _runtime.tangent_of(tensor, chosen))
+    tangent = _runtime.tangent_of(tensor, chosen) if _runtime.is_forward_enabled() else None
+    return UnpackedDualTensor(_runtime.primal_of(tensor, chosen), tangent)
 
 
 def _check_differentiable(name: str, value: Any) -> None:
@@ -221,3 +225,12 @@ class set_fwd_grad_enabled(ThreadSwitch):
 
     _get = staticmethod(_runtime.is_forward_enabled)
     _put = staticmethod(_runtime.set_forward_enabled)
+
+
+_set_fwd_grad_enabled = set_fwd_grad_enabled
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_current_level":
+        return len(_levels.open) - 1  # -1 outside of every level
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

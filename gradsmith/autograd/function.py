@@ -91,10 +91,20 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
+# The name that programs test contexts with.
+_ContextMethodMixin = FunctionCtx
+
+
 class BackwardCFunction(function_node.FunctionNode, FunctionCtx):
     """Base of the nodes of all custom Functions. Each Function has its own subclass, ``<name>Backward``."""
 
     _forward_cls: type[Function]
+
+    @property
+    def saved_variables(self) -> Any:
+        """Old name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     def apply(self, *grads: Any) -> Any:
         """Call the backward of the Function."""

@@ -67,6 +67,13 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     return GradientEdge(gradient_node(tensor), tensor.output_nr)
 
 
+def _get_grad_fn_or_grad_acc(tensor: Any) -> Node:
+    """The node that takes the gradient of `tensor`, or the node of an edge."""
+    edge = tensor if isinstance(tensor, GradientEdge) else get_gradient_edge(tensor)
+    node: Node = edge.node
+    return node
+
+
 def increment_version(tensor: Any) -> None:
     """Count an in-place change of a tensor, or of each of several, that no op of gradsmith has made.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -93,6 +94,61 @@ class Kept:
         self.tensor = from_array(copied_array(self.tensor))  # no op: nobody is to observe one
 
 
+class _KeptInBlock(Kept):
+    """One that the block knows of."""
+
+    __slots__ = ("context",)
+
+    def __init__(self, tensor: Any, context: AllowedMutation) -> None:
+        super().__init__(tensor)
+        self.context = context
+
+    def before_change(self) -> None:
+        super().before_change()
+        self.context.original.pop(self, None)
+        self.context.cloned[self] = self.tensor
+
+
+class AllowedMutation:
+    """What a block of `allow_mutation_on_saved_tensors` keeps. PyTorch's names: programs look how much it is.
+
+    Attributes
+    ----------
+    tid_to_weakhandle : mapping
+        From a tensor, its address and its version to what keeps its value, while anybody does.
+    cloned, original : mapping
+        From what keeps a value to its copy, where the tensor has been changed since, and to its memory otherwise.
+    """
+
+    def __init__(self) -> None:
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[int, int, int], Kept] = weakref.WeakValueDictionary()
+        self.cloned: weakref.WeakKeyDictionary[Kept, Any] = weakref.WeakKeyDictionary()
+        self.original: weakref.WeakKeyDictionary[Kept, Any] = weakref.WeakKeyDictionary()
+
+    def keep(self, tensor: Any) -> Kept:
+        """What keeps the value of `tensor`: one for all that save it at this version."""
+        tid = id(tensor), tensor.data_ptr(), tensor._version
+        kept = self.tid_to_weakhandle.get(tid)
+        if kept is None or not _is_same(kept.tensor, tensor):
+            kept = self.tid_to_weakhandle[tid] = _KeptInBlock(tensor, self)
+            self.original[kept] = kept.tensor
+        return kept
+
+    def clear(self) -> None:
+        """Forget everything; what the graph has been given stays with it."""
+        for found in (self.tid_to_weakhandle, self.cloned, self.original):
+            found.clear()
+
+
+def _is_same(kept: Any, tensor: Any) -> bool:
+    """Whether both show the same memory in the same way: another tensor may have got the number of one that died."""
+    return kept.data_ptr() == tensor.data_ptr() and (kept.shape, kept.stride(), kept.dtype) == (
+        tensor.shape,
+        tensor.stride(),
+        tensor.dtype,
+    )
+
+
 class _Mutation(threading.local):
     allowed = False
 
@@ -112,7 +168,7 @@ register_switch(_is_mutation_allowed, _put_mutation_allowed)
 
 
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[None]:
+def allow_mutation_on_saved_tensors() -> Iterator[AllowedMutation]:
     """Inside the block, a tensor that was saved for backward may be changed in place: it is copied before.
 
     The backward may run inside the block or after it. Blocks cannot be nested.
@@ -133,8 +189,10 @@ def allow_mutation_on_saved_tensors() -> Iterator[None]:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     _mutation.allowed = True
     try:
-        with saved_tensors_hooks(Kept, lambda kept: kept.tensor):
-            yield
+        context = AllowedMutation()
+        with saved_tensors_hooks(context.keep, lambda kept: kept.tensor):
+            yield context
+            context.clear()
     finally:
         _mutation.allowed = False
 

@@ -385,3 +385,12 @@ SCALAR = "should contain a single element, got one of shape"
 def test_arguments_that_make_no_sense(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_standard_basis():
+    tensors = gs.ones(2), gs.ones(1, dtype=gs.float64)
+    first, second = functional._construct_standard_basis_for(tensors, (2, 1))
+    assert first.tolist() == [[1, 0], [0, 1], [0, 0]] and second.tolist() == [[0], [0], [1]]
+    assert (first.dtype, second.dtype) == (gs.float32, gs.float64)
+    with pytest.raises(AssertionError, match="Expected at least one tensor"):
+        functional._construct_standard_basis_for((), ())

@@ -293,3 +293,43 @@ def test_needs_input_grad_of_nested_runs():
     y = make(lambda ctx, a, b: a * b, backward).apply(a, b)
     grad(y, a)
     assert seen == ["inner", ((False, True), (False, True)), ((True, False), (True, False))]
+
+
+def test_saved_variables_is_an_old_name():
+    class Double(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            with pytest.warns(DeprecationWarning, match="'saved_variables' is deprecated; use 'saved_tensors'"):
+                assert ctx.saved_variables[0] is x
+            return grad * 2
+
+    x = gs.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("index_output", [False, True])
+@pytest.mark.parametrize("materialize", [False, True])
+def test_zeros_for_outputs_without_gradient_can_be_left_out(materialize, index_output):
+    found = []
+
+    class Split(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            other = x.argmax() if index_output else x * 3
+            ctx.mark_non_differentiable(other)
+            ctx._materialize_non_diff_grads = materialize
+            return x * 2, other, x * 4
+
+        @staticmethod
+        def backward(ctx, *grads):
+            found.extend(None if grad is None else grad.sum().item() for grad in grads)
+            return grads[0] * 2
+
+    Split.apply(gs.ones(2, requires_grad=True))[0].sum().backward()
+    assert found == [2, 0 if materialize else None, 0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.autograd import grad
+from gradsmith.autograd import forward_ad, grad
 from gradsmith.autograd.forward_ad import (
     dual_level,
     enter_dual_level,
@@ -452,3 +452,24 @@ def test_tangents_die_with_their_tensors():
         t = weakref.ref(unpack_dual(y).tangent)
         del y
         assert t() is None
+
+
+def test_private_names_of_forward_mode():
+    assert forward_ad._current_level == -1
+    with dual_level() as outer, dual_level() as inner:
+        assert (outer, inner, forward_ad._current_level) == (0, 1, 1)
+    assert forward_ad._current_level == -1
+    with pytest.raises(AttributeError, match="_current_depth"):
+        _ = forward_ad._current_depth
+
+
+def test_forward_mode_is_off_while_it_is_disabled():
+    with dual_level():
+        x = make_dual(gs.ones(2), gs.ones(2))
+        with forward_ad._set_fwd_grad_enabled(False):
+            y, made_inside = x * 2, make_dual(gs.ones(2), gs.ones(2))
+            assert not forward_ad._is_fwd_grad_enabled()
+            assert all(unpack_dual(t).tangent is None for t in (x, y, made_inside))
+        assert forward_ad._is_fwd_grad_enabled()
+        assert unpack_dual(y).tangent is None
+        assert unpack_dual(x).tangent.tolist() == unpack_dual(made_inside).tangent.tolist() == [1, 1]

@@ -171,3 +171,11 @@ def test_no_forward_mode_inside():
             outside = x * 2
         assert forward_ad.unpack_dual(inside).tangent is None
         assert forward_ad.unpack_dual(outside).tangent.tolist() == [2.0, 2.0]
+
+
+def test_the_function_asks_what_the_method_does():
+    with gs.inference_mode():
+        made = gs.ones(1)
+    assert gs.is_inference(made) and made.is_inference() and not gs.is_inference(gs.ones(1))
+    with pytest.raises(TypeError, match="must be Tensor, not int"):
+        gs.is_inference(3)

@@ -366,6 +366,38 @@ def test_allow_mutation_is_not_nested():
         pass
 
 
+def sizes(context):
+    return len(context.tid_to_weakhandle), len(context.cloned), len(context.original)
+
+
+def test_what_a_block_of_allowed_mutation_keeps():
+    """PyTorch's numbers."""
+    with graph.allow_mutation_on_saved_tensors() as context:
+        x = leaf([1.0]) * 1
+        y, z = x.sin(), x.cos()
+        found = [sizes(context)]
+        x.add_(1)
+        found.append(sizes(context))
+        w = x.sin()
+        found.append(sizes(context))
+        x.mul_(2)
+        found.append(sizes(context))
+        (y + z + w).sum().backward()
+        found.append(sizes(context))
+        y = x.exp()
+        found.append(sizes(context))
+    assert found == [(1, 0, 1), (1, 1, 0), (2, 1, 1), (2, 2, 0), (0, 0, 0), (1, 0, 1)]
+    assert sizes(context) == (0, 0, 0)
+
+
+def test_the_hook_that_unpacks_a_saved_tensor():
+    y = leaf([1.0]).exp()
+    assert y.grad_fn._raw_saved_result.unpack_hook is None
+    assert type(y.grad_fn._raw_saved_result) is graph.SavedTensor is gs.autograd.SavedTensor
+    y.grad_fn._raw_saved_result.register_hooks(same, same)
+    assert y.grad_fn._raw_saved_result.unpack_hook is same
+
+
 def test_a_block_ends_without_arguments():
     block = saved_tensors_hooks(same, same)
     block.__enter__()

@@ -11,7 +11,8 @@ tensor([[ 6.,  0.],
         [ 0., 12.]])
 """
 
+from gradsmith.autograd.functional.basis import _construct_standard_basis_for
 from gradsmith.autograd.functional.matrices import hessian, jacobian
 from gradsmith.autograd.functional.products import hvp, jvp, vhp, vjp
 
-__all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
+__all__ = ["_construct_standard_basis_for", "vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
