@@ -6,7 +6,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from .compare import Difference
+from .program import STEP
+
+COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
 
 
 class Explanation(NamedTuple):
@@ -52,6 +57,59 @@ def unknown_argument(difference: Difference) -> bool:
     )
 
 
+def of_call(*names: str, aspects: tuple[str, ...]) -> Callable[[Difference], bool]:
+    return lambda difference: difference.aspect in aspects and any(name in difference.step.call for name in names)
+
+
+def index_of_no_kind(difference: Difference) -> bool:
+    """A text or a float in brackets."""
+    return difference.aspect == "error type" and "valid indices" in difference.ours
+
+
+def written_gradient(difference: Difference) -> bool:
+    """A tensor that a backward was given, or that `grad` gave, in which PyTorch adds or which it writes with another."""
+    given = {step.kwargs.get("gradient") for step in difference.history if "backward" in step.call}
+    found = {step.gives for step in difference.history if step.call == "lib.autograd.grad"}
+    for step in difference.history:
+        if step.call == "lib.autograd.grad":
+            given |= set(STEP.findall(step.args[2]))
+    return difference.aspect in ("version", "value", "identity") and difference.where.split("[")[0] in given | found
+
+
+def called_before(difference: Difference, *names: str) -> bool:
+    """Whether a step of the program has called one of these."""
+    return any(name in step.call for step in (*difference.history, difference.step) for name in names)
+
+
+GRADIENTS = ("gradient", "hook", "order of hooks", "error", "requires_grad", "value", "structure")
+
+
+def base_came_to_require_grad(difference: Difference) -> bool:
+    steps = (*difference.history, difference.step)
+    return difference.aspect in ("is_leaf", "has_node", "requires_grad") and any(
+        "requires_grad" in s.call for s in steps
+    )
+
+
+def complex_infinity(difference: Difference) -> bool:
+    """One number is complex and infinite or no number, for both."""
+    ours, theirs = difference.ours, difference.theirs
+    if difference.aspect not in ("value", "gradient", "hook") or not hasattr(ours, "dtype") or ours.dtype.kind != "c":
+        return False
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(ours) & np.isfinite(theirs)
+        return bool(np.all(np.isclose(ours[finite], theirs[finite], rtol=1e-2)))
+
+
+def of_infinity(difference: Difference) -> bool:
+    """PyTorch has NaN where the formula has a limit."""
+    ours, theirs = difference.ours, difference.theirs
+    if difference.aspect not in ("value", "gradient", "hook") or not hasattr(ours, "dtype"):
+        return False
+    other = np.isfinite(theirs) | ~np.isnan(theirs)
+    return bool(np.array_equal(ours[other], theirs[other])) or bool(np.allclose(ours[other], theirs[other], rtol=1e-2))
+
+
 EXPLANATIONS = (
     Explanation(
         "only here",
@@ -65,15 +123,18 @@ EXPLANATIONS = (
         ("notes.md", "**More is taken than PyTorch takes.**"),
         only_pytorch_refuses(
             "not implemented for", "must be Tensor, not", "must be int, not tuple", "invalid combination of arguments",
-            "takes no arguments", "takes 1 positional", "unexpected keyword", "but got list",
-            "does not support automatic",
+            "takes no (keyword )?arguments", "takes 1 positional", "unexpected keyword",
+            "but got (list|slice|NoneType|ellipsis|int)",
+            "does not support automatic", "does not support (bool|complex) input", "operator, on a bool tensor",
+            "must be a matrix", "doesn't match the broadcast shape", "Boolean inputs not supported",
         ),
     ),
     Explanation(
         "derivative only here",
         "PyTorch has not implemented the derivative of an op.",
         ("notes.md", "**More is taken than PyTorch takes.**"),
-        only_pytorch_refuses("derivative for .* is not implemented"),
+        lambda d: only_pytorch_refuses("derivative for .* is not implemented")(d)
+        or (d.aspect in ("gradient", "order of hooks") and called_before(d, "floor_divide", "//")),
     ),
     Explanation(
         "out is not resized",
@@ -86,6 +147,87 @@ EXPLANATIONS = (
         "The result is converted to the dtype of `out`, as promoting ops do it; memory of an array can be exchanged.",
         ("notes.md", "**`out=` changes all its tensors or none.**"),
         only_pytorch_refuses("Expected out tensor to have dtype", "Found dtype", "resize storage", "got .* instead"),
+    ),
+    Explanation(
+        "dual numbers are aliases",
+        "In PyTorch the dual number and the primal are views of the tensor.",
+        ("notes.md", "**A dual number is an alias, no view.**"),
+        lambda d: of_call("parts", "make_dual", aspects=("is_view", "version"))(d)
+        or only_we_refuse("a dual number made of a tensor that requires grad")(d),
+    ),
+    Explanation(
+        "gradients are tensors of their own",
+        "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
+        ("notes.md", "**A gradient that was given stays as it is.**"),
+        lambda d: of_call("autograd.grad", aspects=("is_view", "identity"))(d) or written_gradient(d),
+    ),
+    Explanation(
+        "a view belongs to its base",
+        "The base came to require grad after the view was made.",
+        ("notes.md", "**A view belongs to its base, whenever that came to require grad.**"),
+        base_came_to_require_grad,
+    ),
+    Explanation(
+        "one of several views keeps its history",
+        "PyTorch refuses to give a new one.",
+        ("notes.md", "**One of several views keeps its history when the base is written.**"),
+        lambda d: "refused" in str(d.theirs) or only_pytorch_refuses("function that returns multiple views")(d),
+    ),
+    Explanation(
+        "differentiable once",
+        "PyTorch does not see that a gradient depends on an input through a saved tensor alone.",
+        ("notes.md", "**`once_differentiable` looks at saved tensors too.**"),
+        lambda d: called_before(d, "Once") and d.aspect in ("requires_grad", "is_leaf", "has_node", "error"),
+    ),
+    Explanation(
+        "the gradient of a broadcast write",
+        "A CopySlices node adds up what was broadcast before its hooks run.",
+        ("notes.md", "**Broadcasting is undone in one place.**"),
+        lambda d: d.aspect == "shape" and d.where.startswith("hook") and called_before(d, "node_hook"),
+    ),
+    Explanation(
+        "numbers are compared as numbers",
+        "PyTorch converts a negative number to an unsigned dtype before it compares.",
+        ("notes.md", "**A comparison with a number compares numbers.**"),
+        lambda d: d.aspect == "value" and any(x.dtype.startswith("uint") for x in d.operands) and bool(COMPARES(d.step.call)),
+    ),
+    Explanation(
+        "complex infinities",
+        "Products of infinite complex numbers have NaN in parts that depend on how the compiler writes a product.",
+        ("notes.md", "**Infinite complex numbers.**"),
+        complex_infinity,
+    ),
+    Explanation(
+        "limits",
+        "PyTorch multiplies zero by infinity where the limit is a number.",
+        ("notes.md", "**Limits are values.**"),
+        lambda d: called_before(d, "gelu", "silu", "amax", "amin", "max", "min") and of_infinity(d),
+    ),
+    Explanation(
+        "no two writes to one place",
+        "PyTorch checks some writes to expanded memory and not others.",
+        ("notes.md", "**Memory that several elements share is not written.**"),
+        only_we_refuse("more than one element of the written-to tensor"),
+    ),
+    Explanation(
+        "no write that a graph does not see",
+        "PyTorch lets ops without a derivative write over tensors that require grad.",
+        ("notes.md", "**What has no derivative is not written over a graph.**"),
+        lambda d: only_we_refuse("has no derivative, so it cannot", "leaf Variable .* (logical|bitwise)_")(d)
+        or only_we_refuse("don't support automatic differentiation")(d),
+    ),
+    Explanation(
+        "copies are copies",
+        "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
+        ("notes.md", "**The names say what is shared.**"),
+        lambda d: of_call("conj_physical", aspects=("identity",))(d)
+        or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
+    ),
+    Explanation(
+        "an index of no kind",
+        "NumPy's exception, which also names the kinds that there are.",
+        ("notes.md", "**The first mistake is named.**"),
+        index_of_no_kind,
     ),
     Explanation(
         "another mistake is named",

@@ -76,7 +76,7 @@ class Generator:
         for argument in row.arguments:
             if argument.name not in texts:
                 left_out = True
-            elif left_out or argument.keyword_only:
+            elif left_out or argument.keyword_only or (row.base in IN_FUNCTIONAL and argument.default is not None):
                 keywords["input" if argument.name == "self" else argument.name] = texts[argument.name]
             else:
                 values.append(texts[argument.name])

@@ -57,10 +57,12 @@ def _compare(seed: int, steps: Iterable[Step], comparison: Comparison, watched: 
         for step in steps:
             tell(step)
             done.append(step)
-            if (differences := comparison.run(step, watched)) or comparison.diverged:
+            found = comparison.run(step, watched)
+            differences += found
+            if comparison.diverged or not (all(map(explanation_of, found)) and comparison.accept(found)):
                 break
         else:
-            differences = comparison.state()
+            differences += comparison.state()
     finally:
         comparison.ours.close()
         comparison.theirs.close()

@@ -7,6 +7,7 @@ import numpy as np
 import gradsmith as lib
 
 inf, nan = float("inf"), float("nan")
+nodes = {}  # label of a hook on a node -> name of the node
 log = []  # what hooks saw, in order: (label, tensor)
 
 
@@ -79,6 +80,7 @@ def node_hook(tensor, label, factor=None):
         note(label, *[g for g in (*inputs, *outputs) if g is not None])
         return None if factor is None else tuple(None if g is None else g * factor for g in inputs)
 
+    nodes[label] = tensor.grad_fn.name().rstrip("0123456789")
     tensor.grad_fn.register_hook(called)
 
 
@@ -87,6 +89,7 @@ def node_prehook(tensor, label, factor=None):
         note(label, *[g for g in outputs if g is not None])
         return None if factor is None else tuple(None if g is None else g * factor for g in outputs)
 
+    nodes[label] = tensor.grad_fn.name().rstrip("0123456789")
     tensor.grad_fn.register_prehook(called)
 
 
