@@ -67,7 +67,7 @@ def index_of_no_kind(difference: Difference) -> bool:
 
 
 def written_gradient(difference: Difference) -> bool:
-    """A tensor that a backward was given, or that `grad` gave, in which PyTorch adds or which it writes with another."""
+    """A tensor that a backward was given, or that `grad` gave: PyTorch adds in it, or lets several share memory."""
     given = {step.kwargs.get("gradient") for step in difference.history if "backward" in step.call}
     found = {step.gives for step in difference.history if step.call == "lib.autograd.grad"}
     for step in difference.history:
@@ -189,7 +189,9 @@ EXPLANATIONS = (
         "numbers are compared as numbers",
         "PyTorch converts a negative number to an unsigned dtype before it compares.",
         ("notes.md", "**A comparison with a number compares numbers.**"),
-        lambda d: d.aspect == "value" and any(x.dtype.startswith("uint") for x in d.operands) and bool(COMPARES(d.step.call)),
+        lambda d: d.aspect == "value"
+        and any(x.dtype.startswith("uint") for x in d.operands)
+        and bool(COMPARES(d.step.call)),
     ),
     Explanation(
         "complex infinities",
