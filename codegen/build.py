@@ -16,6 +16,7 @@ from .agreement import verify_agreement
 from .backward import BackwardBuilder
 from .callees import Callee, Callees
 from .checking import Context
+from .circles import report_circles
 from .declaration import Declaration
 from .declare import declare
 from .derive import Deriver
@@ -106,6 +107,8 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_made_forms(declarations, errors)
     _verify_modules(declarations, functions, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
+    if report_circles(declarations, context):
+        errors.raise_if_any()  # whoever follows the calls from here on would not come back
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
     numbers = _node_numbers(declarations)

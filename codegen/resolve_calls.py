@@ -95,6 +95,8 @@ class CallResolver(PartResolver):
     def _apply(self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]) -> Call:
         candidates = self.candidates(function)
         self.forgive_broken(function)
+        if not candidates and function == self.scope.own_base:
+            raise Problem("calls the op itself", offset, "Compute the value in another way.")
         if not candidates:
             names = [n for n in self.callees.names if n.isidentifier()]
             hint = did_you_mean(function, names)

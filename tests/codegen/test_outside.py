@@ -139,3 +139,22 @@ def test_no_two_nodes_have_one_class() -> None:
 def test_a_family_without_entries() -> None:
     package = make_package("none: []\n", "table.yaml", "mine")
     assert "from mine import op_table\n" in package.files["__init__.py"]
+
+
+def composite(name: str, expression: str) -> str:
+    return f"name: {name}(Tensor self) -> Tensor\n  forward: composite({expression})"
+
+
+def test_ops_that_call_each_other_in_a_circle() -> None:
+    message = r"table\.yaml:3:22: f: forward calls itself: f -> g \(line 6\) -> h \(line 10\) -> f\."
+    with pytest.raises(SpecErrors, match=message):
+        package_of(composite("f", "g(self)"), composite("g", "-h(self)"), composite("h", "exp(f(self))"))
+
+
+def test_an_op_that_calls_gradsmiths_of_its_name_does_not_call_itself() -> None:
+    assert package_of(composite("exp", "exp(self) * 2"), composite("doubled", "exp(self)")).table.ops
+
+
+def test_an_overload_may_call_another() -> None:
+    of_two = "name: f.two(Tensor self, float by=2.0) -> Tensor\n  forward: composite(self * by)"
+    assert package_of(composite("f", "f(self, 2.0)"), of_two).table.ops
