@@ -12,7 +12,6 @@ from .errors import Collector
 from .formula import Call, Conditional, Expr
 from .forward import expect_forward
 
-
 # Behind a C entry: the op as its compiled loop alone, where the caller knows that the loop fits.
 _LOOP = " loop"
 

@@ -247,7 +247,8 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     if forward.kind == "ufunc":
         return _ufunc_view(variant)
     if forward.kind == "array":
-        return ComputeView("array", text=array_text(forward.text, array_names(variant, table)))
+        text = array_text(forward.text, array_names(variant, table))
+        return ComputeView("array", text=f"owned(({text}))" if _calls_python(variant, table) else text)
     assert forward.formula is not None
     text = _composite_text(variant, {})
     if forward.kind == "composite":
@@ -293,12 +294,22 @@ def array_names(variant: Variant, table: Table) -> dict[str, str]:
     if variant.forward.needs_scipy:
         names["scipy"] = scipy_name(variant.signature.base)
     for argument in variant.signature.arguments:
-        if argument.type.is_tensor_list:
-            names[argument.name] = f"arrays_of({argument.name})"
-        elif argument.type.is_tensor:
-            function = "array_or_none" if argument.type.optional else "array_of"
-            names[argument.name] = f"{function}({argument.name})"
+        if argument.type.name == "Tensor":
+            names[argument.name] = _array_argument(argument, separate=_calls_python(variant, table))
     return names
+
+
+def _calls_python(variant: Variant, table: Table) -> bool:
+    """Does the forward call functions of the author of a table? They may keep arrays, and change their attributes."""
+    return table.library is not None and bool(variant.forward.functions)
+
+
+def _array_argument(argument: Argument, *, separate: bool) -> str:
+    if argument.type.is_tensor_list:
+        text = f"arrays_of({argument.name})"
+        return f"separate_list({text})" if separate else text
+    text = f"{'array_or_none' if argument.type.optional else 'array_of'}({argument.name})"
+    return f"separate({text})" if separate else text
 
 
 # Functions whose result is a float even of integers.

@@ -16,7 +16,7 @@ import numpy as np
 from gradsmith.runtime import dtypes, upcalls
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.device import as_device as device_argument
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.tensor import from_shared_array
 from gradsmith.runtime.tensor_api import strides_of
 
 cnp.import_array()
@@ -57,7 +57,7 @@ cdef object convert_operand(object value, str op, str argument, int position):
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, np.ndarray):
-        return from_array(value)
+        return from_shared_array(value)
     if is_convertible(value):
         return python_number(value)
     return refuse(value, "Tensor or number", op, argument, position)
@@ -65,7 +65,7 @@ cdef object convert_operand(object value, str op, str argument, int position):
 
 cdef object convert_tensor_operand(object value, str op, str argument, int position):
     if isinstance(value, np.ndarray):
-        return from_array(value)
+        return from_shared_array(value)
     return refuse(value, "Tensor", op, argument, position)
 
 

@@ -24,7 +24,7 @@ from gradsmith.runtime.dtypes import (
     require_supported,
 )
 from gradsmith.runtime.python_data import array_of_data, existing_array, is_tensor, refuse_masked
-from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
+from gradsmith.runtime.tensor import TensorBase, array_behind, from_array, from_shared_array
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -85,8 +85,11 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | No
         return result if device is None else result.to(as_device(device, "as_tensor"))
     array = existing_array(data)
     if array is None:
-        array = array_of_data(data, dtype, "as_tensor")
-    return made(array if dtype is None else array.astype(dtype, copy=False), False, "as_tensor", device=device)
+        return made(array_of_data(data, dtype, "as_tensor"), False, "as_tensor", device=device)
+    if dtype is not None and dtype != array.dtype:
+        return made(array.astype(dtype), False, "as_tensor", device=device)
+    shared = from_shared_array(array)
+    return shared if device is None else shared.to(as_device(device, "as_tensor"))
 
 
 def asarray(
@@ -132,7 +135,7 @@ def from_numpy(array: Array) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy(): expected np.ndarray (got {type(array).__name__})")
     refuse_masked(array)
-    return from_array(array)
+    return from_shared_array(array)
 
 
 # ---- filled

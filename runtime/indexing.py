@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime import upcalls
-from gradsmith.runtime.tensor import TensorBase, array_behind, from_array
+from gradsmith.runtime.separate_arrays import separate
+from gradsmith.runtime.tensor import TensorBase, array_behind, from_array, from_shared_array
 
 _PLAIN = (int, slice, type(None), type(Ellipsis))
 
@@ -50,7 +51,7 @@ def _as_source(tensor: Any, value: Any) -> Any:
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {tensor.dtype} tensor; expected a number, an array or a Tensor"
         )
-    return from_array(array.astype(tensor.dtype) if array.ndim == 0 else array)
+    return from_array(array.astype(tensor.dtype)) if array.ndim == 0 else from_shared_array(array)
 
 
 def _without_leading_ones(source: Any) -> Any:
@@ -85,7 +86,7 @@ def _convert(part: Any) -> tuple[Any, bool]:
     if isinstance(part, (bool, np.bool_)):
         return np.asarray(part), False
     if isinstance(part, np.ndarray):
-        return _convert_array(part)
+        return _convert_array(separate(part))
     if isinstance(part, (list, tuple, range)):
         array = np.asarray(part)
         return _convert_array(array.astype(np.int64) if array.size == 0 else array)

@@ -10,6 +10,7 @@ from gradsmith.runtime.array cimport is_meta, release_array
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
 from gradsmith.runtime.node cimport release_reference
 from gradsmith.runtime.saved_variable cimport settle_output
+from gradsmith.runtime.separate_arrays cimport separate
 
 import numpy as np
 
@@ -112,9 +113,15 @@ cdef TensorBase wrap(object array):
 
 
 def from_array(array):
-    """Tensor around `array`, sharing its memory; TypeError for a dtype that tensors do not have."""
+    """Tensor around an array that nobody else has; TypeError for a dtype that tensors do not have."""
     check_array_dtype(array)
     return wrap(array)
+
+
+def from_shared_array(array):
+    """Tensor over the memory of an array that the user has; see separate_arrays.pyx, Note [Separate arrays]."""
+    check_array_dtype(array)
+    return wrap(separate(array))
 
 
 def array_behind(TensorBase tensor not None):
@@ -236,7 +243,7 @@ cdef class TensorBase:
         return cnp.PyArray_ISCOMPLEX(<cnp.ndarray>self.array)
 
     def numpy(self, *, force=False):
-        """The array, sharing memory.
+        """An array that shares the memory of the tensor.
 
         Raises
         ------
@@ -254,7 +261,7 @@ cdef class TensorBase:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
                 "can't convert meta device type tensor to numpy: it has no data"
             )
-        return <object>self.array
+        return separate(<object>self.array)
 
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()

@@ -148,7 +148,7 @@ def _rebuild_without_data(cls: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 def _rebuild(cls: Any, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
-    from gradsmith.runtime.tensor import from_array
+    from gradsmith.runtime.tensor import from_shared_array
 
-    plain = from_array(array)
+    plain = from_shared_array(array)
     return plain.requires_grad_(requires_grad) if type(plain) is cls else cls._make_subclass(cls, plain, requires_grad)

@@ -1,8 +1,8 @@
 """Arrays of a live graph made read-only to NumPy.
 
 A write through NumPy to an array that a graph keeps for backward is seen by nobody: the version of the tensor stays,
-and the gradient is wrong without an error. Under a guard the arrays that are saved are read-only, with every array
-whose memory they share as far as NumPy knows it, until what saved them has been released.
+and the gradient is wrong without an error. Under a guard the arrays that are saved are read-only, with the arrays that
+they are views of and those that were exchanged with the user, until what saved them has been released.
 
 The ops of gradsmith count what they change, so that a backward which needs the old value says so: before such an op
 the guard gives way, for good.
@@ -14,6 +14,8 @@ import weakref
 from typing import Any
 
 import numpy as np
+
+from gradsmith.runtime.separate_arrays import memory_source, separated_from
 
 _Array = np.ndarray[Any, Any]
 
@@ -32,8 +34,8 @@ _locks: dict[int, _Lock] = {}
 
 
 def lock(array: _Array) -> None:
-    """Make `array` and what it is a view of read-only; to be undone by as many `unlock`."""
-    for part in _chain(array):
+    """Make all arrays over the memory of `array` read-only; to be undone by as many `unlock`."""
+    for part in reversed(_family(array)):
         known = _locks.get(id(part))
         if known is None and part.flags.writeable:
             known = _locks[id(part)] = _Lock(part, id(part))
@@ -44,7 +46,7 @@ def lock(array: _Array) -> None:
 
 def unlock(array: _Array) -> None:
     """Take back one `lock`. An array that no guard holds is left alone."""
-    for part in reversed(_chain(array)):
+    for part in _family(array):
         known = _locks.get(id(part))
         if known is None:
             continue
@@ -53,15 +55,21 @@ def unlock(array: _Array) -> None:
             _release(part)
 
 
+def follow(array: _Array, other: _Array) -> None:
+    """Lock `other`, a new array over the memory of `array`, until `array` is unlocked."""
+    known = next((_locks[id(part)] for part in _chain(array) if id(part) in _locks), None)
+    if known is not None:
+        _locks[id(other)] = _Lock(other, id(other))
+        _locks[id(other)].count = known.count
+
+
 def give_way(array: _Array) -> bool:
     """Make `array` writeable if it is read-only on account of a guard; is it writeable now?"""
-    chain = _chain(array)
-    if not any(id(part) in _locks for part in chain):
+    if not any(id(part) in _locks for part in _chain(array)):
         return False
-    for part in reversed(chain):
-        if id(part) in _locks:
-            _release(part)
-    if not array.flags.writeable and isinstance(array.base, np.ndarray) and array.base.flags.writeable:
+    _release_family(array)
+    source = memory_source(array)
+    if not array.flags.writeable and source is not None and source.flags.writeable:
         array.flags.writeable = True  # a view that was made while its base was locked
     return bool(array.flags.writeable)
 
@@ -71,17 +79,29 @@ def release_all() -> None:
     arrays = [lock.array() for lock in list(_locks.values())]
     for array in arrays:
         if array is not None:
-            for part in reversed(_chain(array)):
-                if id(part) in _locks:
-                    _release(part)
+            _release_family(array)
 
 
 def _chain(array: _Array) -> list[_Array]:
-    """The array and the arrays whose memory it shares, the owner of the memory last."""
+    """The array and the arrays that it has its memory from, the owner last."""
     found = [array]
-    while isinstance(found[-1].base, np.ndarray):
-        found.append(found[-1].base)
+    while (source := memory_source(found[-1])) is not None:
+        found.append(source)
     return found
+
+
+def _family(array: _Array) -> list[_Array]:
+    """The arrays over one memory, in the order in which they can be made writeable: each after what it came from."""
+    chain = _chain(array)
+    known = set(map(id, chain))
+    others = [part for part in separated_from(chain[-1]) if id(part) not in known]
+    return sorted(chain + others, key=lambda part: len(_chain(part)))
+
+
+def _release_family(array: _Array) -> None:
+    for part in _family(array):
+        if id(part) in _locks:
+            _release(part)
 
 
 def _release(array: _Array) -> None:

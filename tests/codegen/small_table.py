@@ -26,7 +26,7 @@ from codegen.schema import Signature
 OPS = """\
 arithmetic:
 - name: add(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
-  forward: pointwise(self + other if alpha == 1 else self + alpha * other)
+  forward: pointwise(self - -other if alpha == 1 else self - -alpha * other)
   self: grad
   other: grad * conj(alpha)
   operators: {binary: __add__, reflected: __radd__}

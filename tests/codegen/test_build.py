@@ -188,7 +188,7 @@ def test_forwards() -> None:
     pointwise = table.by_base["add"][0].variants[1].forward
     assert pointwise.formula is not None
     assert show(pointwise.formula.expr) == (
-        "(op_add_scalar(self, other, 1) if (alpha == 1) else op_add_scalar(self, (alpha * other), 1))"
+        "(op_sub_tensor_scalar(self, neg other) if (alpha == 1) else op_sub_tensor_scalar(self, (neg alpha * other)))"
     )
 
 

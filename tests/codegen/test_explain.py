@@ -135,7 +135,9 @@ def test_an_entry_of_another_table(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["explain", "twice", str(table), "--functions", str(functions)]) == 0
     shown = capsys.readouterr().out
     assert f"==== twice    {table}:2" in shown
-    assert any("_functions.doubled(array_of(self))" in line for line in section(shown, "Node and wrapper: own.pyx"))
+    assert any(
+        "_functions.doubled(separate(array_of(self)))" in line for line in section(shown, "Node and wrapper: own.pyx")
+    )
 
 
 def test_what_was_derived_and_chosen_is_said() -> None:
