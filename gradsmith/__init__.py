@@ -11,7 +11,14 @@ import importlib
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from gradsmith import autograd, nn, utils
+try:
+    from gradsmith import autograd, nn, utils
+    from gradsmith.generated import *  # noqa: F403
+except ModuleNotFoundError as error:
+    from gradsmith.unbuilt import unbuilt_error
+
+    raise unbuilt_error(error) from None
+
 from gradsmith.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -20,7 +27,6 @@ from gradsmith.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from gradsmith.generated import *  # noqa: F403
 from gradsmith.generated import __all__ as _ops
 from gradsmith.runtime.array import empty_cache, get_cache_limit, get_num_threads, set_cache_limit, set_num_threads
 from gradsmith.runtime.creation import (
