@@ -10,7 +10,7 @@ from gradsmith.runtime.array cimport ADD, binary_into, empty_like as array_like,
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
 from gradsmith.runtime.node cimport NODE_LEAF, Node, SAVED_LEAF
-from gradsmith.runtime.tangent cimport has_tangent_2, ops_wanted
+from gradsmith.runtime.tangent cimport has_tangent_2
 from gradsmith.runtime.tensor cimport (
     HAS_GRAD_DTYPE,
     REQUIRES_GRAD,
@@ -114,7 +114,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     if not leaf.flags & REQUIRES_GRAD:
         return 0
     cdef bint is_first = meta.grad is None
-    if ops_wanted() and (grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad)):
+    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad):
         meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
     else:
         add_to_grad(leaf, meta, value, is_first and may_steal(leaf, value))

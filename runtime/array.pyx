@@ -24,6 +24,7 @@ cdef extern from "runtime/kernels/kernels.h":
     size_t gs_cache_bytes() noexcept
     uint64_t gs_cache_recycled() noexcept
 
+    int gs_call_each(object function, Py_ssize_t count) except -1
     int gs_get_num_threads() noexcept
     void gs_set_num_threads(int n) noexcept
 
@@ -82,7 +83,7 @@ cdef extern from "runtime/kernels/kernels.h":
         GS_MATMUL_BLAS
         GS_MATMUL_OWN
     int gs_set_matmul_backend(MatmulBackend backend) noexcept
-    MatmulBackend gs_get_matmul_backend(int type_num) noexcept
+    MatmulBackend gs_get_matmul_backend() noexcept
 
 gs_import_numpy()
 gs_loops_init()
@@ -341,6 +342,11 @@ def get_num_threads():
     return gs_get_num_threads()
 
 
+def call_each(function, count):
+    """Call ``function(i)`` for every i below `count`, on as many threads as kernels use; the first error is raised."""
+    gs_call_each(function, count)
+
+
 def empty_cache():
     """Give the memory of all recycled arrays back."""
     gs_cache_clear()
@@ -372,7 +378,7 @@ _MATMUL_BACKENDS = {"auto": GS_MATMUL_AUTO, "blas": GS_MATMUL_BLAS, "own": GS_MA
 
 
 def set_matmul_backend(name):
-    """Who multiplies large float matrices: "blas" (NumPy's), "own" (AVX-512 kernels) or "auto", the faster one here."""
+    """Who multiplies large float matrices: "blas" (NumPy's), "own" (AVX-512 kernels) or "auto", by processor."""
     if name not in _MATMUL_BACKENDS:
         raise ValueError(f"set_matmul_backend expects one of {list(_MATMUL_BACKENDS)}, got {name!r}")
     if not gs_set_matmul_backend(_MATMUL_BACKENDS[name]):
@@ -383,8 +389,7 @@ def get_matmul_backend(dtype="float32"):
     """The backend in use for a dtype, "blas" or "own"."""
     if numpy.dtype(dtype) not in (numpy.dtype("float32"), numpy.dtype("float64")):
         return "blas"
-    cdef bint is_own = gs_get_matmul_backend(numpy.dtype(dtype).num) == GS_MATMUL_OWN
-    return "own" if is_own else "blas"
+    return "own" if gs_get_matmul_backend() == GS_MATMUL_OWN else "blas"
 
 
 def direct_loops():

@@ -9,11 +9,12 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.collected cimport track
+from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.history cimport collect_edge
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport Edge, NODE_TRACKED, Node, wants
 from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.tangent cimport ops_wanted
+from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 
 import numpy as np
@@ -66,7 +67,7 @@ cdef class CopySlices(Node):
 
 
 cdef TensorBase slice_of(TensorBase grad, object geometry):
-    if ops_wanted():
+    if grad_enabled() or has_tangent_1(grad):
         return upcalls.geometry_slice(grad, geometry)
     return wrap(slice_values(<object>grad.array, geometry))
 
@@ -117,7 +118,7 @@ cdef list run_inner(Node function, TensorBase inside, uint32_t wanted):
 
 cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
     """`grad` with the overwritten places replaced by `inside` (zeros when the operation passes nothing on)."""
-    if not ops_wanted():
+    if not (grad_enabled() or has_tangent_2(grad, inside)):
         values = 0 if inside is None else <object>inside.array
         return wrap(replaced_values(<object>grad.array, values, geometry))
     outer = outside_of(grad, geometry)
@@ -160,7 +161,7 @@ cdef class AsStridedBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         if not self.wants(0):
             return 0
-        if ops_wanted():
+        if grad_enabled() or has_tangent_1(grad):
             give(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
         else:
             give(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))

@@ -233,8 +233,9 @@ def eye(
 ) -> Tensor:
     """Matrix of `n` rows and `m` (or `n`) columns with ones on the diagonal."""
     rows, columns = as_count("eye", "n", n), as_count("eye", "m", n if m is None else m)
-    dtype = _dtype_or(dtype, out, "eye")
-    return made(np.eye(rows, columns, dtype=dtype), requires_grad, "eye", out, device)
+    fill = filler(lambda shape, dtype: np.eye(*shape, dtype=dtype), device, out, "eye")
+    array = allocate("eye", fill, (rows, columns), _dtype_or(dtype, out, "eye"))
+    return made(array, requires_grad, "eye", out, device)
 
 
 # ---- like another tensor
@@ -331,24 +332,36 @@ def arange(
         start, end = 0, start
     bounds = [_real("arange", name, value) for name, value in (("start", start), ("end", end), ("step", step))]
     dtype = _asked(dtype, "arange") or (_range_dtype(bounds) if out is None else out.dtype)
-    return made(_stepped(*bounds).astype(dtype, copy=False), requires_grad, "arange", out, device)
+    _check_range(*bounds)
+    fill = filler(lambda _, dtype: _stepped(*bounds).astype(dtype, copy=False), device, out, "arange")
+    array = allocate("arange", fill, (_steps_between(*bounds),), dtype)
+    return made(array, requires_grad, "arange", out, device)
 
 
 def _range_dtype(bounds: list[int | float]) -> DType:
     return get_default_dtype() if any(isinstance(bound, float) for bound in bounds) else number_dtype(0)
 
 
-def _stepped(start: int | float, end: int | float, step: int | float) -> Array:
-    """The values of a range, each rounded once: adding the step up would let errors grow."""
+def _check_range(start: int | float, end: int | float, step: int | float) -> None:
     if step == 0:
         raise RuntimeError("arange(): step must be nonzero")
     if not all(map(math.isfinite, (start, end, step))):
         raise RuntimeError(f"arange(): unsupported range: {start} -> {end} in steps of {step}")
     if (end - start) * step < 0:
         raise RuntimeError(f"arange(): no way from {start} to {end} in steps of {step}: the step has the wrong sign")
+
+
+def _steps_between(start: int | float, end: int | float, step: int | float) -> int:
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
+        return -((start - end) // step)
+    return math.ceil((end - start) / step)
+
+
+def _stepped(start: int | float, end: int | float, step: int | float) -> Array:
+    """The values of a range, each rounded once: adding the step up would let errors grow."""
     if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
         return np.arange(start, end, step, dtype=np.int64)
-    return start + step * np.arange(math.ceil((end - start) / step), dtype=np.float64)
+    return start + step * np.arange(_steps_between(start, end, step), dtype=np.float64)
 
 
 def linspace(
@@ -362,8 +375,8 @@ def linspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """`steps` values evenly spaced from `start` to `end`, both included."""
-    array = _spaced("linspace", start, end, steps)
-    return made(_in_dtype(array, dtype, out, "linspace"), requires_grad, "linspace", out, device)
+    array = _spaced("linspace", start, end, steps, dtype, out, device)
+    return made(array, requires_grad, "linspace", out, device)
 
 
 def logspace(
@@ -378,23 +391,39 @@ def logspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """`steps` values evenly spaced on a logarithmic scale from ``base**start`` to ``base**end``."""
-    array = np.power(_number("logspace", "base", base), _spaced("logspace", start, end, steps))
-    return made(_in_dtype(array, dtype, out, "logspace"), requires_grad, "logspace", out, device)
+    array = _spaced("logspace", start, end, steps, dtype, out, device, _number("logspace", "base", base))
+    return made(array, requires_grad, "logspace", out, device)
 
 
-def _spaced(op: str, start: Any, end: Any, steps: Any) -> Array:
+def _spaced(
+    op: str,
+    start: Any,
+    end: Any,
+    steps: Any,
+    dtype: DTypeLike | None,
+    out: Tensor | None,
+    device: DeviceLike | None,
+    base: Any = None,
+) -> Array:
+    """Evenly spaced values, or with a base the powers of it that have them for exponents."""
     first, last = _number(op, "start", start), _number(op, "end", end)
-    return np.linspace(first, last, as_count(op, "steps", steps))
+
+    def fill(shape: tuple[int, ...], dtype: DType) -> Array:
+        values: Array = np.linspace(first, last, num=shape[0])
+        return values.astype(dtype) if base is None else np.asarray(np.power(base, values)).astype(dtype)
+
+    asked = _spaced_dtype(op, any(isinstance(number, complex) for number in (first, last, base)), dtype, out)
+    return allocate(op, filler(fill, device, out, op), (as_count(op, "steps", steps),), asked)
 
 
-def _in_dtype(array: Array, dtype: DTypeLike | None, out: Tensor | None, op: str) -> Array:
-    """The array in the asked dtype, by default the default dtype of its category."""
+def _spaced_dtype(op: str, has_complex: bool, dtype: DTypeLike | None, out: Tensor | None) -> DType:
+    """The asked dtype, by default the default dtype of the numbers' category."""
     asked = _asked(dtype, op)
     if asked is None:
-        asked = out.dtype if out is not None else default_complex_dtype() if is_complex(array) else get_default_dtype()
-    if is_complex(array) and not is_complex(asked):
+        asked = out.dtype if out is not None else default_complex_dtype() if has_complex else get_default_dtype()
+    if has_complex and not is_complex(asked):
         raise RuntimeError(f"{op}(): complex bounds cannot give a tensor of type {asked.name}")
-    return array.astype(asked)
+    return asked
 
 
 # ---- shared by all creation functions, also the random ones

@@ -16,10 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.runtime.array import array_without_data
+
 Tensor = Any
+Array = Any
 Shape = tuple[int, ...]
 Label = Any  # a letter, or a negative number for a dimension under "...", counted from the last
 Labels = tuple[Label, ...]
+
+
+def _numbers_along(tensor: Tensor, dim: int) -> Array:
+    """The indices of a dimension."""
+    length = tensor.shape[dim]
+    return array_without_data((length,), np.dtype(np.int64)) if tensor.is_meta else np.arange(length)
 
 
 class Arrangement(NamedTuple):
@@ -33,7 +42,7 @@ class Arrangement(NamedTuple):
 
     def of(self, tensor: Tensor) -> Tensor:
         for order in self.diagonals:
-            along = np.arange(tensor.shape[order[0]])
+            along = _numbers_along(tensor, order[0])
             tensor = tensor.permute(order).index((along, along))
         if self.squeezed is not None:
             tensor = tensor.squeeze(self.squeezed)

@@ -320,6 +320,8 @@ cpdef object strided_view_backward(object gradient, object geometry):
 
     Elements of the tensor that share a place share its gradient.
     """
+    if gradient.is_meta:
+        return zeros_beside(gradient, geometry.from_size) + gradient.sum()
     source, target, sharers = common_places(geometry)
     memory = zeros_beside(gradient, sharers.size)
     memory = memory.index_add(0, placed_beside(gradient, target), gradient.reshape(-1))

@@ -6,7 +6,7 @@ from gradsmith.runtime.tensor cimport TensorBase
 
 
 # One kernel per edge of the node, all pointwise. True: every wanted gradient is in grad_inputs. False: nothing was
-# done (the graph of the gradient is wanted, or the dtypes are not all float32 or all float64): use the formula's ops.
+# done (see Note [Loops or ops]): use the formula's ops.
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1
 # Forward of a pointwise op; None when not fusable.
 cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars)

@@ -1,14 +1,21 @@
-"""Compiled loops of pointwise formulas, run on the arrays of a node or of a forward."""
+"""Compiled loops of pointwise formulas, run on the arrays of a node or of a forward.
+
+Note [Loops or ops]
+A loop and the ops that its formula names round differently. Which of them runs depends on the operands, their tangents
+included, and on whether the graph of the gradient is wanted; never on what happens to be switched on elsewhere. The loops
+are for float32 and float64. Half precision is computed in float32 and rounded once at the end, as PyTorch does.
+"""
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport FusedKernel, fused, fused_over
+from gradsmith.runtime.array cimport FusedKernel, cast, copy_into, fused, fused_over, is_meta, release_array
+from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_buffer cimport is_owned
-from gradsmith.runtime.node cimport Node, wants
+from gradsmith.runtime.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable, wants
 from gradsmith.runtime.node_slots cimport value_of
-from gradsmith.runtime.saved_variable cimport saved_array
-from gradsmith.runtime.tangent cimport ops_wanted
+from gradsmith.runtime.saved_variable cimport saved_array, unpack
+from gradsmith.runtime.tangent cimport carries_tangent, open_levels
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
 
 import numpy as np
@@ -34,7 +41,7 @@ cdef enum:
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
     cdef uint32_t wanted = node.wanted
     cdef int edge, last = -1
-    if ops_wanted():
+    if grad_enabled() or (open_levels != 0 and meets_tangent(node, grads)):
         return False
     for edge in range(node.n_edges):
         if wants(wanted, edge):
@@ -44,6 +51,25 @@ cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **g
             drop_all(grad_inputs, edge)
             return False
     return True
+
+
+cdef bint meets_tangent(Node node, PyObject **grads) except -1:
+    """Does an incoming gradient or a saved tensor carry a tangent, which the loops would lose?"""
+    cdef int i
+    for i in range(node.n_outputs):
+        if grads[i] != NULL and carries_tangent(<TensorBase>grads[i]):
+            return True
+    for i in range(node.n_saved):
+        if saved_carries_tangent(node, i):
+            return True
+    return False
+
+
+cdef bint saved_carries_tangent(Node node, int slot) except -1:
+    cdef SavedVariable *saved = &node.saved[slot]
+    if SAVED_INPUT <= saved.kind <= SAVED_OUTPUT:
+        return carries_tangent(<TensorBase>saved.value)
+    return saved.kind == SAVED_DUAL and carries_tangent(unpack(node, slot))
 
 
 cdef void drop_all(PyObject **grad_inputs, int count) noexcept:
@@ -84,6 +110,8 @@ cdef bint apply_one(
     if last and is_owned(grad):
         reuse = (<TensorBase>grad).array
     array = fused(kernel, inputs, scalars, reuse)
+    if array == NULL and kernel.n_scalars == 0:
+        array = fused_of_halves(kernel, inputs, scalars)
     if array == NULL:
         return False
     if array == reuse:
@@ -126,8 +154,35 @@ cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, obj
     cdef PyObject *array
     if not read_operands(kernel, tensors, scalars, inputs, numbers):
         return None
-    array = fused(kernel, inputs, numbers, NULL)
+    array = fused_or_in_float32(kernel, inputs, numbers)
     return None if array == NULL else wrap_owned(array)
+
+
+cdef PyObject *fused_or_in_float32(
+    const FusedKernel *kernel, PyObject **inputs, const double *numbers
+) except? NULL:
+    cdef PyObject *array = fused(kernel, inputs, numbers, NULL)
+    return array if array != NULL else fused_of_halves(kernel, inputs, numbers)
+
+
+cdef PyObject *fused_of_halves(const FusedKernel *kernel, PyObject **inputs, const double *numbers) except? NULL:
+    """In float32, and rounded once at the end. NULL without an exception when the inputs are not all float16."""
+    cdef PyObject *wide[MAX_INPUTS]
+    cdef PyObject *result
+    cdef PyObject *half
+    cdef list held = []
+    cdef int i
+    for i in range(kernel.n_inputs):
+        if cnp.PyArray_TYPE(<cnp.ndarray>inputs[i]) != cnp.NPY_FLOAT16 or is_meta(inputs[i]):
+            return NULL
+    for i in range(kernel.n_inputs):
+        wide[i] = cast(inputs[i], cnp.NPY_FLOAT32)
+        held.append(<object>wide[i])
+        Py_DECREF_pointer(wide[i])
+    result = fused(kernel, wide, numbers, NULL)
+    half = cast(result, cnp.NPY_FLOAT16)
+    release_array(result)
+    return half
 
 
 cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1:
@@ -138,8 +193,23 @@ cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scala
         return False
     for i in range(kernel.n_inputs):
         if inputs[i] != out.array and may_overlap(inputs[i], out.array):
-            return False
-    return fused_over(kernel, inputs, numbers, out.array)
+            return fused_and_copied(kernel, inputs, numbers, out)
+    return fused_over(kernel, inputs, numbers, out.array) or fused_and_copied(kernel, inputs, numbers, out)
+
+
+cdef bint fused_and_copied(
+    const FusedKernel *kernel, PyObject **inputs, const double *numbers, TensorBase out
+) except -1:
+    """By way of a new array, so that the values are those of the op that makes one."""
+    cdef PyObject *array = fused_or_in_float32(kernel, inputs, numbers)
+    if array == NULL:
+        return False
+    result = <object>array
+    Py_DECREF_pointer(array)
+    if not (cnp.PyArray_SAMESHAPE(result, <cnp.ndarray>out.array) and result.dtype == out.dtype):
+        return False
+    copy_into(out.array, <PyObject *>result)
+    return True
 
 
 cdef bint may_overlap(PyObject *a, PyObject *b) except -1:

@@ -8,12 +8,13 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 from gradsmith.runtime.accumulate_grad cimport leaf_of
 from gradsmith.runtime.array cimport clone_by_rows, is_meta, readable_copy
+from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_buffer cimport add_tensors
 from gradsmith.runtime.input_metadata cimport fits
 from gradsmith.runtime.input_metadata cimport InputMetadata, metadata_dtype, metadata_shape_tuple
 from gradsmith.runtime.node cimport NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.node_meta cimport NodeMeta
-from gradsmith.runtime.tangent cimport ops_wanted
+from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport HAS_HOOKS, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
 
 from gradsmith.runtime import upcalls
@@ -88,13 +89,15 @@ cdef int check_hook_result(object hook, TensorBase before, object result) except
 cdef int retain(TensorBase t, TensorBase grad) except -1:
     meta = meta_of(t)
     if meta.grad is None:
-        meta.grad = upcalls.clone_by_rows(grad) if ops_wanted() else copy_by_rows(grad)
+        meta.grad = copy_by_rows(grad)
     else:
         meta.grad = add_tensors(meta.grad, grad)
     return 0
 
 
 cdef TensorBase copy_by_rows(TensorBase grad):
+    if grad_enabled() or has_tangent_1(grad):
+        return upcalls.clone_by_rows(grad)
     if is_meta(grad.array):
         return wrap(readable_copy(<object>grad.array))
     return wrap_owned(clone_by_rows(grad.array))

@@ -8,7 +8,8 @@ forbids it.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive
-from gradsmith.runtime.tangent cimport ops_wanted
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.tangent cimport has_tangent_2
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
 
 from gradsmith.runtime import upcalls
@@ -22,7 +23,7 @@ cdef extern from "Python.h":
 cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
     cdef TensorBase total
-    if not ops_wanted():
+    if not wants_ops(<TensorBase>slot[0], <TensorBase>grad):
         if is_owned(slot[0]):
             return add_arrays(slot[0], grad)
         if is_owned(grad):
@@ -36,6 +37,11 @@ cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     Py_DECREF_pointer(slot[0])
     slot[0] = <PyObject *>total
     return 0
+
+
+cdef inline bint wants_ops(TensorBase a, TensorBase b) noexcept:
+    """Is the sum to be recorded, or to carry a tangent on?"""
+    return grad_enabled() or has_tangent_2(a, b)
 
 
 cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
@@ -60,6 +66,6 @@ cdef bint is_owned(PyObject *grad) noexcept:
 
 
 cdef TensorBase add_tensors(TensorBase a, TensorBase b):
-    if ops_wanted():
+    if wants_ops(a, b):
         return upcalls.add(a, b)
     return wrap_owned(binary(ADD, a.array, b.array))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.array import array_without_data, call_each, has_no_data
 from gradsmith.runtime.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
 from gradsmith.runtime.device import CPU, META, DeviceLike, as_device
 from gradsmith.runtime.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
     DType = np.dtype[Any]
+    Draw = Callable[[np.random.Generator, Array], None]  # fills an array
 
 __all__ = [
     "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
@@ -215,7 +216,7 @@ def randn_like(
 
 def _drawn(
     op: str,
-    draw: Callable[..., Array],
+    draw: Draw,
     size: tuple[Any, ...],
     named: dict[str, Any],
     generator: Generator | None,
@@ -232,7 +233,7 @@ def _drawn(
 
 def _real_or_complex(
     op: str,
-    draw: Callable[..., Array],
+    draw: Draw,
     source: np.random.Generator,
     shape: tuple[int, ...],
     dtype: DType,
@@ -243,23 +244,54 @@ def _real_or_complex(
     if on_meta(device, op):
         return allocate(op, array_without_data, shape, dtype)
     if dtype.kind == "f":
-        return allocate(op, partial(draw, source), shape, dtype)
+        return allocate(op, partial(_filled_by, draw, source), shape, dtype)
     part = np.dtype(f"f{dtype.itemsize // 2}")
-    array: Array = allocate(op, partial(draw, source), (*shape, 2), part).view(dtype).reshape(shape)
+    array: Array = allocate(op, partial(_filled_by, draw, source), (*shape, 2), part).view(dtype).reshape(shape)
     return array if draw is _uniform else np.asarray(array * dtype.type(0.5**0.5))
 
 
-def _uniform(source: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
-    if dtype.itemsize == 2:
+def _uniform(source: np.random.Generator, out: Array) -> None:
+    if out.itemsize == 2:
         # A float32 below 1 may be rounded to 1; eleven bits are what a float16 holds.
-        return np.asarray(source.integers(0, 1 << 11, shape, np.uint16).astype(dtype) / dtype.type(1 << 11))
-    return source.random(shape, dtype)
+        out[...] = source.integers(0, 1 << 11, out.shape, np.uint16) * np.float32(0.5**11)
+    else:
+        source.random(out=out, dtype=out.dtype)
 
 
-def _normal(source: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
-    if dtype.itemsize == 2:
-        return np.asarray(source.standard_normal(shape, np.float32)).astype(dtype)
-    return source.standard_normal(shape, dtype)
+def _normal(source: np.random.Generator, out: Array) -> None:
+    if out.itemsize == 2:
+        out[...] = source.standard_normal(out.shape, np.float32)
+    else:
+        source.standard_normal(out=out, dtype=out.dtype)
+
+
+# ---- filling in parallel
+
+_CHUNK = 1 << 18  # elements that one generator fills
+
+
+def _filled_by(draw: Draw, source: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
+    """New array that `draw` fills, a large one on several threads.
+
+    Each chunk of a large array has a generator of its own, whose seed comes from `source`:
+    the numbers are the same on any number of threads.
+    """
+    array = np.empty(shape, dtype)
+    if array.size < 2 * _CHUNK:
+        draw(source, array)
+        return array
+    flat = array.reshape(-1)
+    entropy = source.integers(0, 1 << 63, 2).tolist()
+
+    def fill_chunk(i: int) -> None:
+        seed = np.random.SeedSequence(entropy, spawn_key=(i,))
+        draw(np.random.Generator(np.random.SFC64(seed)), flat[i * _CHUNK : (i + 1) * _CHUNK])
+
+    call_each(fill_chunk, -(-flat.size // _CHUNK))
+    return array
+
+
+# ---- integers
 
 
 def randint(
@@ -338,11 +370,11 @@ def _integers(
     if on_meta(device, op):
         return allocate(op, array_without_data, shape, dtype)
     drawn = dtype if dtype.kind in "iu" else int64
-    try:
-        array = _source(generator, op).integers(low, high, shape, drawn)
-    except ValueError as error:
-        raise RuntimeError(f"{op}(): {error}") from None
-    return np.asarray(array).astype(dtype, copy=False)
+
+    def draw(source: np.random.Generator, out: Array) -> None:
+        out[...] = source.integers(low, high, out.shape, drawn)
+
+    return allocate(op, partial(_filled_by, draw, _source(generator, op)), shape, dtype)
 
 
 def randperm(
@@ -385,7 +417,7 @@ def normal(
         Shape of the result; needed when both are numbers, not allowed otherwise.
     """
     means, deviations = _values(mean), _values(std)
-    if np.any(deviations < 0):
+    if not has_no_data(deviations) and np.any(deviations < 0):
         raise RuntimeError(f"normal(): expects std >= 0.0, but found std {deviations.min()}")
     shape = _normal_shape(means, deviations, size)
     dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
@@ -430,10 +462,11 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
     chances: Array = array_behind(input)
     if chances.dtype.kind != "f":
         raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")
-    if not np.all((chances >= 0) & (chances <= 1)):
-        raise RuntimeError("bernoulli(): every probability must be from 0 to 1")
     if not input.is_meta:
-        chances = (_source(generator, "bernoulli").random(chances.shape) < chances).astype(chances.dtype)
+        if not np.all((chances >= 0) & (chances <= 1)):
+            raise RuntimeError("bernoulli(): every probability must be from 0 to 1")
+        drawn = _filled_by(_uniform, _source(generator, "bernoulli"), chances.shape, np.dtype(np.float64))
+        chances = (drawn < chances).astype(chances.dtype)
     return made(np.asarray(chances), False, "bernoulli", out, input.device if out is None else None)
 
 

@@ -1,7 +1,6 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensor cimport TensorBase
 
 # Levels that are open, over all threads. While there is none, forward mode costs one test of this number.
@@ -43,10 +42,6 @@ cdef inline bint has_tangent_3(TensorBase a, TensorBase b, TensorBase c) noexcep
     return open_levels != 0 and (carries_tangent(a) or carries_tangent(b) or carries_tangent(c))
 
 cdef bint has_tangent_list(object tensors) except -1
-
-# Are gradients computed by ops, which record and carry tangents, or may the raw arrays be added and overwritten?
-cdef inline bint ops_wanted() noexcept:
-    return grad_enabled() or open_levels != 0
 
 cdef uint64_t get_ceiling() noexcept
 cdef uint64_t swap_ceiling(uint64_t ceiling) noexcept       # this thread sees tangents of levels below it only

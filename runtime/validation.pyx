@@ -8,6 +8,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.array cimport is_meta, sum_to
+from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_metadata cimport (
     DeviceNumber,
     InputMetadata,
@@ -17,7 +18,7 @@ from gradsmith.runtime.input_metadata cimport (
     metadata_shape_tuple,
 )
 from gradsmith.runtime.node cimport Edge, LEAF_EDGE, NODE_CUSTOM, Node
-from gradsmith.runtime.tangent cimport ops_wanted
+from gradsmith.runtime.tangent cimport has_tangent_1
 from gradsmith.runtime.tensor cimport TensorBase, wrap, wrap_owned
 
 from gradsmith.runtime import upcalls
@@ -32,7 +33,7 @@ cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObjec
     """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)
-    if not ops_wanted() and only_broadcast(metadata, value.array):
+    if not wants_ops(value) and only_broadcast(metadata, value.array):
         value = wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
         Py_INCREF(value)
         return <PyObject *>value
@@ -40,6 +41,11 @@ cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObjec
     value = match_dtype(node, edge, metadata, value)
     Py_INCREF(value)
     return <PyObject *>value
+
+
+cdef inline bint wants_ops(TensorBase value) noexcept:
+    """Is the conversion to be recorded, or to carry a tangent on?"""
+    return grad_enabled() or has_tangent_1(value)
 
 
 cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL:
@@ -82,7 +88,7 @@ cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, Tensor
             f"Function {node.name()} returned an invalid gradient at index {edge} - got {list(value.shape)} "
             f"but expected shape compatible with {list(shape)}"
         )
-    if ops_wanted():
+    if wants_ops(value):
         return upcalls.sum_to(value, shape)
     return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
 
@@ -114,7 +120,7 @@ cdef TensorBase match_dtype(Node node, int edge, InputMetadata *metadata, Tensor
             f"Function {node.name()} returned an invalid gradient at index {edge} - got {value.dtype} but expected a "
             f"real gradient, of dtype {dtype}; return its real part"
         )
-    if ops_wanted():
+    if wants_ops(value):
         return upcalls.to(upcalls.real(value) if drops_imaginary else value, dtype)
     array = <object>value.array
     if is_meta(value.array):

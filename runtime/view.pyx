@@ -6,6 +6,7 @@ new history: a `CopySlices` node, which sends the gradient of the untouched elem
 of the overwritten ones through the operation that wrote. The view itself, and every other view of the base, has a
 stale grad_fn from then on; `current_grad_fn` renews it from the geometry of the two arrays, when it is asked for.
 """
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
@@ -78,6 +79,8 @@ cdef list as_view_list(TensorBase base, object arrays):
         view = as_view(base, array)
         view.flags |= VIEW_MULTI_OUTPUT
         results.append(view)
+        if len(results) & 0xFFF == 0:
+            PyErr_CheckSignals()
     return results
 
 

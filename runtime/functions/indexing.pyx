@@ -10,7 +10,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport clone, clone_by_rows, is_meta, where
+from gradsmith.runtime.array cimport clone, clone_by_rows, is_meta, readable_copy, where
 from gradsmith.runtime.functions.normalize cimport wrap_dim
 from gradsmith.runtime.functions.ownership cimport fresh_zeros, take
 from gradsmith.runtime.functions.places cimport (
@@ -30,6 +30,7 @@ import numpy as np
 
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.dtypes import can_cast
+from gradsmith.runtime.index_shapes import indexed_shape
 
 cnp.import_array()
 
@@ -101,6 +102,8 @@ cdef list expanded(list parts, int ndim):
 cpdef object index_of(object a, object index):
     basic, advanced = split_index(index, a.ndim)
     source = a if basic is None else a[basic]
+    if is_meta(<PyObject *>a):
+        return array_without_data(indexed_shape(source.shape, advanced), a.dtype)
     rows = rows_of(source, advanced)
     if rows is None:
         return np.asarray(source[advanced])
@@ -120,11 +123,13 @@ cpdef object index_backward_of(object a, object shape, object index):
 
 cpdef object index_put_of(object a, object index, object values, bint accumulate):
     """Copy of `a` with the values at the indexed places, or added there."""
-    result = take(clone(<PyObject *>a))
+    result = readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
     basic, advanced = split_index(index, a.ndim)
     target = result if basic is None else result[basic]
     values = writable("index_put", values, a.dtype)
     check_values(target, advanced, values)
+    if is_meta(<PyObject *>a):
+        return result
     if accumulate:
         add_at(target, advanced, values)
     else:
@@ -147,6 +152,8 @@ cdef object writable(str op, object values, object dtype):
         return values
     if not can_cast(values.dtype, dtype):
         raise RuntimeError(f"{op}(): values of dtype {values.dtype} cannot be written to a {dtype} tensor")
+    if is_meta(<PyObject *>values):
+        return array_without_data(values.shape, dtype)
     return values.astype(dtype, copy=False)
 
 
@@ -154,7 +161,10 @@ cdef int check_values(object target, object index, object values) except -1:
     """Values broadcast to the indexed places; asked before anything is written."""
     if values.ndim == 0:
         return 0
-    places = np.broadcast_to(np.empty((), np.bool_), target.shape)[index].shape
+    if is_meta(<PyObject *>target):
+        places = indexed_shape(target.shape, index)
+    else:
+        places = np.broadcast_to(np.empty((), np.bool_), target.shape)[index].shape
     try:
         fits = np.broadcast_shapes(values.shape, places) == places
     except ValueError:
@@ -310,6 +320,8 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     src = writable("scatter", src, a.dtype)
     if src.ndim and index.size:
         check_src("scatter", index, src)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
     result = take(clone_by_rows(<PyObject *>a))
     scatter_places(result, axis, index, src, False)
     return result
@@ -321,6 +333,8 @@ cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     index = checked_index("scatter_add", a, axis, index)
     check_src("scatter_add", index, src)
     src = writable("scatter_add", src, a.dtype)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
     if is_addable(a):
         result = take(clone_by_rows(<PyObject *>a))
         scatter_places(result, axis, index, src, True)
@@ -366,7 +380,11 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
             f"index_add(): source has size {list(source.shape)}, but the input of size {list(a.shape)} and "
             f"{vector.size} indices along dimension {axis} want {list(expected)}"
         )
-    values = writable("index_add", source * alpha if alpha != 1 else source, a.dtype)
+    if alpha != 1 and not is_meta(<PyObject *>a):
+        source = source * alpha
+    values = writable("index_add", source, a.dtype)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
     if a.ndim == 0:
         return np.asarray(a + values.sum(dtype=a.dtype))
     if is_addable(a):

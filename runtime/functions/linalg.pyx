@@ -3,11 +3,9 @@
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.array cimport MULTIPLY, binary, linear, matmul, matmul_transposed
+from gradsmith.runtime.array cimport ADD, MULTIPLY, binary, linear, matmul, matmul_transposed
 from gradsmith.runtime.functions.ownership cimport take
 from gradsmith.runtime.functions.shapes cimport unsqueeze_of
-
-import numpy as np
 
 cnp.import_array()
 
@@ -120,7 +118,7 @@ cpdef object linear_of(object x, object weight, object bias):
     check_linear(x, weight, bias)
     if cnp.PyArray_NDIM(weight) == 1:
         product = take(matmul(<PyObject *>x, <PyObject *>weight))
-        return product if bias is None else np.asarray(product + bias)
+        return product if bias is None else take(binary(ADD, <PyObject *>product, <PyObject *>bias))
     return take(linear(<PyObject *>x, <PyObject *>weight, NULL if bias is None else <PyObject *>bias))
 
 

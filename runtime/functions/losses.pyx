@@ -11,11 +11,13 @@ from gradsmith.runtime.array cimport (
     cast,
     contiguous,
     full_array,
+    is_meta,
     mean_axes,
+    meta_array,
     sum_axes,
     unary_into,
 )
-from gradsmith.runtime.functions.ownership cimport fresh, fresh_zeros, take
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, fresh_zeros, read_shape, take
 
 import numpy as np
 
@@ -50,7 +52,7 @@ cpdef object mse_loss_of(object a, object target, str reduction):
     check_reduction(reduction)
     if a.shape != target.shape:
         check_broadcast(a, target)
-    elif reduction != "none" and cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(target) == cnp.NPY_FLOAT32:
+    elif reduction != "none" and not is_meta(<PyObject *>a) and cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(target) == cnp.NPY_FLOAT32:
         return summed_squares(a, target, reduction == "mean")
     squares = take(binary(SUBTRACT, <PyObject *>a, <PyObject *>target))
     unary_into(SQUARE, <PyObject *>squares, <PyObject *>squares)
@@ -114,11 +116,29 @@ cdef struct Blocks:
 
 
 cpdef object nll_loss_of(object x, object target, object weight, Py_ssize_t ignore_index, str reduction):
-    """One loss for each target, their sum, or their mean by weight."""
+    """One loss for each target, their sum, or their mean by weight. Halves are added in float32."""
+    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT16 and not is_meta(<PyObject *>x):
+        loss = nll_loss_of(in_type(x, cnp.NPY_FLOAT32), target, weight, ignore_index, reduction)
+        return in_type(loss, cnp.NPY_FLOAT16)
+    return nll_loss_of_floats(x, target, weight, ignore_index, reduction)
+
+
+cdef object in_type(object a, int type_number):
+    return take(cast(<PyObject *>a, type_number))
+
+
+cdef object without_data(int type_number, tuple shape):
+    cdef npy_intp dims[MAX_DIMS]
+    return take(meta_array(type_number, read_shape(shape, dims), dims))
+
+
+cdef object nll_loss_of_floats(object x, object target, object weight, Py_ssize_t ignore_index, str reduction):
     cdef Blocks blocks
     cdef int type_number = cnp.PyArray_TYPE(x)
     check_reduction(reduction)
     read_blocks(x.shape, type_number, target, weight, ignore_index, &blocks)
+    if is_meta(<PyObject *>x):
+        return without_data(type_number, target.shape if reduction == "none" else ())
     classes = checked_classes(target, &blocks)
     weight = weights_in(type_number, weight)
     x = take(contiguous(<PyObject *>x))
@@ -141,7 +161,7 @@ cdef void *data(object array) noexcept:
 cdef object weights_in(int type_number, object weight):
     if weight is None:
         return None
-    weight = take(cast(<PyObject *>weight, type_number))
+    weight = in_type(weight, type_number)
     return take(contiguous(<PyObject *>weight))
 
 
@@ -169,6 +189,16 @@ cpdef object nll_loss_backward_of(
     object grad, object target, object weight, object shape, Py_ssize_t ignore_index, str reduction
 ):
     """The gradient lands on the right classes, with minus their weight."""
+    if cnp.PyArray_TYPE(grad) == cnp.NPY_FLOAT16 and not is_meta(<PyObject *>grad):
+        wide = nll_loss_backward_of(
+            in_type(grad, cnp.NPY_FLOAT32), target, weight, shape, ignore_index, reduction)
+        return in_type(wide, cnp.NPY_FLOAT16)
+    return nll_backward_of_floats(grad, target, weight, shape, ignore_index, reduction)
+
+
+cdef object nll_backward_of_floats(
+    object grad, object target, object weight, object shape, Py_ssize_t ignore_index, str reduction
+):
     cdef Blocks blocks
     cdef int type_number = cnp.PyArray_TYPE(grad)
     cdef npy_intp step = 1 if reduction == "none" else 0
@@ -176,6 +206,8 @@ cpdef object nll_loss_backward_of(
     check_reduction(reduction)
     read_blocks(tuple(shape), type_number, target, weight, ignore_index, &blocks)
     check_grad(grad, target.shape if step else ())
+    if is_meta(<PyObject *>grad):
+        return without_data(type_number, tuple(shape))
     classes = checked_classes(target, &blocks)
     weight = weights_in(type_number, weight)
     grad = take(contiguous(<PyObject *>grad))
@@ -232,8 +264,8 @@ cdef int read_blocks(
 ) except -1:
     """Check the sizes and types of a loss, and write how its memory is laid out."""
     cdef Py_ssize_t ndim = len(shape)
-    if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
-        raise NotImplementedError("nll_loss() is defined for float32 and float64 tensors only")
+    if type_number not in (cnp.NPY_FLOAT16, cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        raise NotImplementedError("nll_loss() is defined for float16, float32 and float64 tensors only")
     if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(target)):
         raise RuntimeError(f"nll_loss(): expected an integer target (classes), but got {target.dtype}")
     if ndim == 0:

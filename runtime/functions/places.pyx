@@ -15,8 +15,8 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from gradsmith.runtime.array cimport cast, contiguous
-from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, take
+from gradsmith.runtime.array cimport cast, contiguous, is_meta, meta_array
+from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, fresh_beside, take
 
 import numpy as np
 
@@ -41,6 +41,7 @@ ctypedef fused number:
 cdef enum:
     LANES = 16
     LARGE = 4096            # elements from which on a loop lets other threads run
+    COLUMNS = 256           # of a running sum, added side by side
 
 cdef struct Walk:
     int ndim
@@ -52,7 +53,9 @@ cdef struct Walk:
 
 
 cdef object int64_index(object index):
-    """The index as the loops read it: in order, in one type."""
+    """The index as the loops read it: in order, in one type. One without data stays without."""
+    if is_meta(<PyObject *>index):
+        return take(meta_array(cnp.NPY_INT64, cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index)))
     index = take(cast(<PyObject *>index, cnp.NPY_INT64))
     return take(contiguous(<PyObject *>index))
 
@@ -61,6 +64,8 @@ cdef bint is_within(object index, npy_intp low, npy_intp high, npy_intp *wrong) 
     """Whether all elements of such an index are at least `low` and below `high`; else `wrong` is one that is not."""
     cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
     cdef npy_intp i
+    if is_meta(<PyObject *>index):
+        return True
     for i in range(cnp.PyArray_SIZE(index)):
         if not low <= chosen[i] < high:
             wrong[0] = chosen[i]
@@ -101,7 +106,9 @@ cdef bint is_addable(object a) noexcept:
 cdef object gather_places(object a, int axis, object index):
     """Of each row along the axis the elements that the index names."""
     cdef Walk walk
-    result = fresh(cnp.PyArray_TYPE(a), index.shape)
+    result = fresh_beside(a, cnp.PyArray_TYPE(a), index.shape)
+    if is_meta(<PyObject *>a):
+        return result
     if cnp.PyArray_SIZE(index):
         set_walk(&walk, a, axis, index, result)
         move_places(&walk, a, index, result, False)
@@ -272,7 +279,9 @@ cdef object take_rows(object a, int first, int count, object index):
     cdef const char *source
     cdef const int64_t *chosen
     cdef char *target
-    result = fresh(cnp.PyArray_TYPE(a), (*a.shape[:first], *index.shape, *a.shape[first + count:]))
+    result = fresh_beside(a, cnp.PyArray_TYPE(a), (*a.shape[:first], *index.shape, *a.shape[first + count:]))
+    if is_meta(<PyObject *>a):
+        return result
     a = take(contiguous(<PyObject *>a))
     source, target = cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(result)
     chosen = <const int64_t *>cnp.PyArray_DATA(index)
@@ -435,31 +444,65 @@ cdef int add_along(object a, int axis) except -1:
     return 0
 
 
+# What running sums are made of: the parts of a complex number are two columns.
+ctypedef fused part:
+    float
+    double
+    int64_t
+
+# Single precision is added in double: after ten million equal numbers a float32 sum would be wrong in its first digit.
+ctypedef fused total:
+    double
+    int64_t
+
+
 cdef void run_sums_by_type(
     int type_number, void *sums, npy_intp outer, npy_intp length, npy_intp inner
 ) noexcept nogil:
+    cdef double[COLUMNS] reals
+    cdef int64_t[COLUMNS] integers
     if type_number == cnp.NPY_FLOAT32:
-        run_sums(<float *>sums, outer, length, inner)
+        run_sums(<float *>sums, &reals[0], outer, length, inner)
     elif type_number == cnp.NPY_FLOAT64:
-        run_sums(<double *>sums, outer, length, inner)
+        run_sums(<double *>sums, &reals[0], outer, length, inner)
     elif type_number == cnp.NPY_COMPLEX64:
-        run_sums(<float complex *>sums, outer, length, inner)
+        run_sums(<float *>sums, &reals[0], outer, length, 2 * inner)
     elif type_number == cnp.NPY_COMPLEX128:
-        run_sums(<double complex *>sums, outer, length, inner)
+        run_sums(<double *>sums, &reals[0], outer, length, 2 * inner)
     else:
-        run_sums(<int64_t *>sums, outer, length, inner)
+        run_sums(<int64_t *>sums, &integers[0], outer, length, inner)
 
 
-cdef void run_sums(number *a, npy_intp outer, npy_intp length, npy_intp inner) noexcept nogil:
-    cdef npy_intp o, i
-    cdef number total
+cdef void run_sums(part *a, total *totals, npy_intp outer, npy_intp length, npy_intp inner) noexcept nogil:
+    """`totals` has room for COLUMNS of them: so many columns are added side by side."""
+    cdef npy_intp o, first
     for o in range(outer):
         if inner == 1:
-            total = 0
-            for i in range(length):
-                total = total + a[i]
-                a[i] = total
+            run_sum(a, totals, length)
         else:
-            for i in range(inner, length * inner):
-                a[i] = a[i] + a[i - inner]
+            first = 0
+            while first < inner:
+                run_column_sums(a + first, totals, length, inner, min(inner - first, <npy_intp>COLUMNS))
+                first += COLUMNS
         a += length * inner
+
+
+cdef inline void run_sum(part *a, total *totals, npy_intp length) noexcept nogil:
+    cdef npy_intp i
+    cdef total sum = 0
+    for i in range(length):
+        sum = sum + <total>a[i]
+        a[i] = <part>sum
+
+
+cdef inline void run_column_sums(
+    part *a, total *totals, npy_intp length, npy_intp inner, npy_intp columns
+) noexcept nogil:
+    cdef npy_intp i, j
+    for j in range(columns):
+        totals[j] = 0
+    for i in range(length):
+        for j in range(columns):
+            totals[j] = totals[j] + <total>a[j]
+            a[j] = <part>totals[j]
+        a += inner

@@ -25,7 +25,7 @@ import numpy as np
 
 from gradsmith.runtime.array import array_without_data
 from gradsmith.runtime.device import META
-from gradsmith.runtime.dtypes import number_dtype, result_type
+from gradsmith.runtime.dtypes import get_default_dtype, number_dtype, result_type
 
 cnp.import_array()
 
@@ -44,6 +44,8 @@ cdef object as_array(object value):
 
 cpdef object floating_of(object function, object a):
     """A function that knows float32 and float64: of integers in the default dtype, of float16 by way of float32."""
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, get_default_dtype() if a.dtype.kind in "biu" else a.dtype)
     if a.dtype.kind in "biu":
         return function(take(cast(<PyObject *>a, default_type())))
     return function(a).astype(a.dtype, copy=False)
@@ -89,6 +91,8 @@ cpdef object erf_of(object a):
     cdef int type_number = cnp.PyArray_TYPE(a)
     if cnp.PyTypeNum_ISCOMPLEX(type_number):
         raise NotImplementedError(f"erf() is not defined for {a.dtype}")
+    if is_meta(<PyObject *>a):
+        return floating_of(erf_of, a)
     if type_number == cnp.NPY_FLOAT16:
         return erf_of(a.astype(np.float32)).astype(np.float16)
     if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:

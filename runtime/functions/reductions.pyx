@@ -28,6 +28,7 @@ from gradsmith.runtime.array cimport (
     logsumexp,
     mean_axes,
     meta_array,
+    readable_copy,
     release_array,
     softmax,
     softmax_backward,
@@ -57,11 +58,41 @@ cdef bint is_floating(object a) noexcept:
     return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
 
 
-cdef object summable(object a, object dtype):
-    """The elements in the type they are summed in: `dtype`, or int64 for integers and bool."""
+cdef bint is_half(object a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT16
+
+
+cdef object widened(object a):
+    """Halves as float32: what is added or multiplied in their own type soon overflows."""
+    return as_type(a, cnp.NPY_FLOAT32) if is_half(a) else a
+
+
+cdef object narrowed(object result, object a):
+    """A result of `widened(a)` in the type of `a`."""
+    return as_type(result, cnp.NPY_FLOAT16) if is_half(a) else result
+
+
+cdef object addable(object a, object dtype):
+    """The elements as they are added when the result has a dtype: integers as they are, since a sum is exact."""
+    if dtype is None or (a.dtype.kind in "biu" and dtype.kind in "iu"):
+        return a
+    return as_type(a, dtype.num)
+
+
+cdef object in_dtype(object result, object dtype):
+    return result if dtype is None else as_type(result, dtype.num)
+
+
+cdef int reduced_type(object a, object dtype) except -1:
+    """The type of a sum or product: `dtype`, else int64 for integers and bool."""
     if dtype is not None:
-        return as_type(a, dtype.num)
-    return a if is_floating(a) else as_type(a, cnp.NPY_INT64)
+        return dtype.num
+    return cnp.PyArray_TYPE(a) if is_floating(a) else cnp.NPY_INT64
+
+
+cdef object without_data(object a, object axes, bint keepdim, int type_number):
+    """What a reduction gives on the meta device."""
+    return as_type(take(sum_axes(<PyObject *>a, axes, keepdim)), type_number)
 
 
 cdef object axis_of(object a, Py_ssize_t dim):
@@ -72,12 +103,14 @@ cdef object axis_of(object a, Py_ssize_t dim):
 
 cpdef object sum_of(object a, object dim, bint keepdim, object dtype):
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
-    a = summable(a, dtype)
-    return take(sum_axes(<PyObject *>a, axes, keepdim))
+    a = addable(a, dtype)
+    return in_dtype(take(sum_axes(<PyObject *>a, axes, keepdim)), dtype)
 
 
 cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
     if dtype is not None:
+        if dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8:
+            return mean_of_integers(a, dim, keepdim, dtype)
         a = as_type(a, dtype.num)
     if not is_floating(a):
         raise RuntimeError(
@@ -88,13 +121,22 @@ cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
     return take(mean_axes(<PyObject *>a, axes, keepdim))
 
 
+cdef object mean_of_integers(object a, object dim, bint keepdim, object dtype):
+    """Of integers whose sum cannot overflow, without a converted copy of them."""
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    total = as_type(take(sum_axes(<PyObject *>a, axes, keepdim)), cnp.NPY_FLOAT64)
+    return as_type(take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, counted(a.shape, axes), False)), dtype.num)
+
+
 cpdef object sum_to_of(object a, object size):
     """Sum down to a shape that broadcasts to that of `a`; always memory of its own."""
     cdef npy_intp dims[MAX_DIMS]
     cdef int ndim = read_shape(size, dims)
     check_sum_to(a.shape, tuple(size))
     result = take(sum_to(<PyObject *>a, ndim, dims))
-    return take(clone(<PyObject *>a)) if result is a else result
+    if result is not a:
+        return result
+    return readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
 
 
 cdef int check_sum_to(tuple shape, tuple size) except -1:
@@ -105,31 +147,50 @@ cdef int check_sum_to(tuple shape, tuple size) except -1:
 
 
 cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
+    cdef int type_number = reduced_type(a, dtype)
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if is_meta(<PyObject *>a):
+        return without_data(a, axes, keepdim, type_number)
+    a = widened(addable(a, dtype))
+    wide = a.dtype if is_floating(a) else np.int64
     with np.errstate(all="ignore"):
-        return np.asarray(np.multiply.reduce(summable(a, dtype), axis=axes, keepdims=keepdim))
+        product = np.asarray(np.multiply.reduce(a, axis=axes, keepdims=keepdim, dtype=wide))
+    return as_type(product, type_number)
 
 
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
-    axis = axis_of(a, dim)
-    a = summable(a, dtype)
+    cdef int axis = axis_of(a, dim)
+    cdef int type_number = reduced_type(a, dtype)
     if is_meta(<PyObject *>a):
-        return a
-    if not is_addable(a):
-        with np.errstate(all="ignore"):
-            return np.cumsum(a, axis=axis) if a.ndim else a.copy()
-    a = take(clone_by_rows(<PyObject *>a))
-    if cnp.PyArray_NDIM(a):
-        add_along(a, axis)
-    return a
+        return as_type(a, type_number)
+    sums = own_copy(addable(a, dtype), type_number)
+    if cnp.PyArray_NDIM(sums):
+        add_along(sums, axis)
+    return as_type(sums, type_number)
+
+
+cdef object own_copy(object a, int type_number):
+    """The elements by rows, to be added in place for a result of this type: in a type that there is a loop for."""
+    cdef object copy = as_type(a, type_number)
+    if not is_addable(copy):
+        copy = as_type(a, cnp.NPY_FLOAT32 if type_number == cnp.NPY_FLOAT16 else cnp.NPY_INT64)
+    if copy is a or not cnp.PyArray_IS_C_CONTIGUOUS(copy):
+        copy = take(clone_by_rows(<PyObject *>copy))
+    return copy
 
 
 # ---- variance
 
 cpdef object var_of(object a, object dim, object correction, bint keepdim):
     """Mean squared distance from the mean; of complex numbers the squared magnitude."""
+    return narrowed(variance_of(a, dim, correction, keepdim), a)
+
+
+cdef object variance_of(object a, object dim, object correction, bint keepdim):
+    """The same; of halves in float32."""
     if not is_floating(a):
         raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
+    a = widened(a)
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     cdef PyObject *mean = mean_axes(<PyObject *>a, axes, True)
     distance = take(binary(SUBTRACT, <PyObject *>a, mean))
@@ -143,8 +204,8 @@ cpdef object var_of(object a, object dim, object correction, bint keepdim):
 
 
 cpdef object std_of(object a, object dim, object correction, bint keepdim):
-    variance = var_of(a, dim, correction, keepdim)
-    return take(unary(SQRT, <PyObject *>variance))
+    variance = variance_of(a, dim, correction, keepdim)
+    return narrowed(take(unary(SQRT, <PyObject *>variance)), a)
 
 
 cdef object counted(tuple shape, object axes):
@@ -201,6 +262,11 @@ cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepd
     if a.ndim == 0:
         return a.copy(), np.zeros((), np.int64)
     check_not_empty(op, a, axis)
+    if is_meta(<PyObject *>a):
+        return (
+            without_data(a, axis, keepdim, cnp.PyArray_TYPE(a)),
+            without_data(a, axis, keepdim, cnp.NPY_INT64),
+        )
     indices = find(a, axis=axis, keepdims=True)
     values = gather_places(a, axis, int64_index(indices))
     if keepdim:
@@ -223,6 +289,8 @@ cdef object place_of(str op, object find, object a, object dim, bint keepdim):
     if a.ndim == 0:
         return np.zeros((), np.int64)
     check_not_empty(op, a, axis)
+    if is_meta(<PyObject *>a):
+        return without_data(a, axis, keepdim, cnp.NPY_INT64)
     return np.asarray(find(a, axis=axis, keepdims=keepdim))
 
 
@@ -238,11 +306,13 @@ cpdef object any_of(object a, object dim, bint keepdim):
 
 cdef object truth_of(object find, object a, object dim, bint keepdim):
     """A bool; of uint8, once PyTorch's type for masks, a uint8. Here, as there, no dimensions mean none."""
+    cdef int type_number = cnp.NPY_UINT8 if cnp.PyArray_TYPE(a) == cnp.NPY_UINT8 else cnp.NPY_BOOL
     if dim == ():
-        result = a.astype(np.bool_)
-    else:
-        result = np.asarray(find(a, axis=wrapped_axes(dim, cnp.PyArray_NDIM(a)), keepdims=keepdim))
-    return result.astype(np.uint8) if cnp.PyArray_TYPE(a) == cnp.NPY_UINT8 else result
+        return as_type(as_type(a, cnp.NPY_BOOL), type_number)
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if is_meta(<PyObject *>a):
+        return without_data(a, axes, keepdim, type_number)
+    return as_type(np.asarray(find(a, axis=axes, keepdims=keepdim)), type_number)
 
 
 # ---- softmax family
@@ -251,6 +321,8 @@ cpdef object logsumexp_of(object a, object dim, bint keepdim):
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if not is_floating(a):
         a = as_type(a, default_type())
+    if is_meta(<PyObject *>a):
+        return without_data(a, axes, keepdim, cnp.PyArray_TYPE(a))
     if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)):
         return complex_logsumexp(a, axes, keepdim)
     return take(logsumexp(<PyObject *>a, axes, keepdim))

@@ -4,6 +4,7 @@ Everything here computes a `Layout` and makes an array over the old memory from 
 after parsing arguments in general ways, which costs several times the view itself.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
@@ -13,6 +14,9 @@ from gradsmith.runtime.functions.normalize cimport is_reduced, read_axes, wrap_d
 from gradsmith.runtime.functions.ownership cimport MAX_DIMS, take
 
 cnp.import_array()
+
+cdef extern from *:
+    const Py_ssize_t SSIZE_MAX "PY_SSIZE_T_MAX"
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyArray_Descr
@@ -418,7 +422,7 @@ cpdef list split_of(cnp.ndarray a, object split_size, Py_ssize_t dim):
 
 cdef list equal_parts(cnp.ndarray a, int axis, Py_ssize_t length):
     cdef npy_intp size = cnp.PyArray_DIM(a, axis)
-    cdef npy_intp start
+    cdef npy_intp start, i
     if length < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={length}")
     if length == 0:
@@ -427,7 +431,24 @@ cdef list equal_parts(cnp.ndarray a, int axis, Py_ssize_t length):
         length = 1
     if size == 0:
         return [part(a, axis, 0, 0)]
-    return [part(a, axis, start, min(length, size - start)) for start in range(0, size, length)]
+    parts = room_for((size - 1) // length + 1)
+    for i in range(len(parts)):
+        look_for_signals(i)
+        start = i * length
+        parts[i] = part(a, axis, start, min(length, size - start))
+    return parts
+
+
+cdef list room_for(npy_intp count):
+    """A list of its full length at once: memory that does not suffice is refused before any of it is written."""
+    if count > SSIZE_MAX // <npy_intp>sizeof(PyObject *):
+        raise MemoryError(f"a list of {count} tensors does not fit in memory")
+    return [None] * count
+
+
+cdef int look_for_signals(npy_intp i) except -1:
+    """Now and then, so that a long loop can be interrupted."""
+    return PyErr_CheckSignals() if i & 0xFFF == 0xFFF else 0
 
 
 cdef list parts_of(cnp.ndarray a, int axis, object lengths):
@@ -454,7 +475,11 @@ cpdef list unbind_of(cnp.ndarray a, Py_ssize_t dim):
     if cnp.PyArray_NDIM(a) == 0:
         raise IndexError("unbind(): a tensor without dimensions has no parts")
     axis = wrap_dim(dim, cnp.PyArray_NDIM(a))
-    return [select_of(a, axis, i) for i in range(cnp.PyArray_DIM(a, axis))]
+    parts = room_for(cnp.PyArray_DIM(a, axis))
+    for i in range(len(parts)):
+        look_for_signals(i)
+        parts[i] = select_of(a, axis, i)
+    return parts
 
 
 # ---- any strides

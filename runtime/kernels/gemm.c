@@ -2,7 +2,7 @@
  *
  * OpenBLAS picks its kernels by processor model and takes AVX2 ones for models that it does not know, at half the speed of
  * their AVX-512 units; and its threads stall when the machine is busy.  So there is a product of our own for processors
- * with AVX-512.  matmul.c measures once which of the two is faster here.
+ * with AVX-512.
  *
  * It is Goto's scheme.  Both operands are copied block by block into panels that the inner kernel reads from end to end:
  *
@@ -51,28 +51,52 @@ typedef struct {
 } block;
 
 /* ---- packed operands: one buffer is kept, since fresh memory would cost more than the product.  It is taken and given
- * back under the GIL; a second product that comes meanwhile is left to BLAS. */
+ * back under the GIL; a second product that comes meanwhile gets memory of its own. */
 
-static char *kept_buffer;
+typedef struct {
+    char *memory; /* as malloc gave it, NULL without an exception when there was none */
+    char *aligned;
+    int is_kept;
+} packing_buffer;
+
+static char *kept_memory;
 static size_t kept_size;
 static int kept_is_taken;
 
 static char *
+kept_of_size(size_t size)
+{
+    if (size > kept_size) {
+        free(kept_memory);
+        kept_memory = malloc(size + 64);
+        kept_size = kept_memory == NULL ? 0 : size;
+    }
+    return kept_memory;
+}
+
+static packing_buffer
 take_buffer(size_t size)
 {
-    if (kept_is_taken) {
-        return NULL;
+    packing_buffer buffer = {.is_kept = !kept_is_taken};
+    buffer.memory = buffer.is_kept ? kept_of_size(size) : malloc(size + 64);
+    if (buffer.memory == NULL) {
+        return buffer;
     }
-    if (size > kept_size) {
-        free(kept_buffer);
-        kept_buffer = malloc(size + 64);
-        kept_size = kept_buffer == NULL ? 0 : size;
+    if (buffer.is_kept) {
+        kept_is_taken = 1;
     }
-    if (kept_buffer == NULL) {
-        return NULL;
+    buffer.aligned = buffer.memory + (64 - (uintptr_t)buffer.memory % 64);
+    return buffer;
+}
+
+static void
+give_back(packing_buffer *buffer)
+{
+    if (buffer->is_kept) {
+        kept_is_taken = 0;
+    } else {
+        free(buffer->memory);
     }
-    kept_is_taken = 1;
-    return kept_buffer + (64 - (uintptr_t)kept_buffer % 64);
 }
 
 #define REAL float
@@ -171,12 +195,13 @@ gs_gemm(const gs_gemm_job *job)
     size_t a_size = (size_t)(smaller(job->m, M_BLOCK) + MOST_ROWS + 2) * (size_t)smaller(job->k, K_BLOCK) * size;
     size_t b_size = (size_t)(smaller(job->n, N_BLOCK) + 32) * (size_t)smaller(job->k, K_BLOCK) * size;
     a_size = (a_size + 63) / 64 * 64;
-    char *buffer = take_buffer(a_size + b_size);
-    if (buffer == NULL) {
-        return 0;
+    packing_buffer buffer = take_buffer(a_size + b_size);
+    if (buffer.memory == NULL) {
+        PyErr_NoMemory();
+        return -1;
     }
-    b.packed_a = buffer;
-    b.packed_b = buffer + a_size;
+    b.packed_a = buffer.aligned;
+    b.packed_b = buffer.aligned + a_size;
     if ((double)job->m * (double)job->k * (double)job->n < 262144.0) {
         run_blocks(&b);
     } else {
@@ -184,8 +209,8 @@ gs_gemm(const gs_gemm_job *job)
         run_blocks(&b);
         Py_END_ALLOW_THREADS
     }
-    kept_is_taken = 0;
-    return 1;
+    give_back(&buffer);
+    return 0;
 }
 
 #else
@@ -200,7 +225,8 @@ int
 gs_gemm(const gs_gemm_job *job)
 {
     (void)job;
-    return 0;
+    PyErr_SetString(PyExc_SystemError, "matmul: this build has no product of its own");
+    return -1;
 }
 
 #endif

@@ -19,7 +19,7 @@ typedef struct {
 /* Can this processor, and this build, do it at all? */
 int gs_gemm_is_possible(void);
 
-/* Called with the GIL, which larger products release; 0 when there is no memory for the packed operands. */
+/* Called with the GIL, which larger products release; -1 with MemoryError without memory for the packed operands. */
 int gs_gemm(const gs_gemm_job *job);
 
 GS_HIDDEN_END

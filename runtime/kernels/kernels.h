@@ -35,6 +35,9 @@ uint64_t gs_cache_recycled(void);
 int gs_get_num_threads(void);
 void gs_set_num_threads(int n);
 
+/* parallel_calls.c: function(0), ..., function(count - 1), on several threads at a time. */
+int gs_call_each(PyObject *function, Py_ssize_t count);
+
 /* assign.c */
 PyObject *gs_cast(PyObject *array, int type);
 PyObject *gs_clone(PyObject *array);
@@ -95,10 +98,10 @@ PyObject *gs_log_softmax(PyObject *a, int axis);
 PyObject *gs_log_softmax_backward(PyObject *grad, PyObject *result, int axis);
 PyObject *gs_logsumexp(PyObject *a, PyObject *axes, int keepdims);
 
-/* matmul.c: who multiplies large float matrices.  AUTO measures, and becomes one of the others. */
+/* matmul.c: who multiplies large float matrices.  AUTO is one of the others, by processor. */
 typedef enum { GS_MATMUL_AUTO, GS_MATMUL_BLAS, GS_MATMUL_OWN } gs_matmul_backend;
 int gs_set_matmul_backend(gs_matmul_backend backend); /* 0: not possible on this processor */
-gs_matmul_backend gs_get_matmul_backend(int type);
+gs_matmul_backend gs_get_matmul_backend(void);
 PyObject *gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b);
 PyObject *gs_linear(PyObject *x, PyObject *weight, PyObject *bias);
 

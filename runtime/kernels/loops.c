@@ -17,6 +17,7 @@
  * writes into a small buffer instead, from which the elements are dealt out.
  */
 #include "loops.h"
+#include "complex_loops.h"
 
 #define GS_UFUNC(NAME, attribute, rule_, cost_) [GS_##NAME] = {#attribute, rule_, cost_, 0, NULL},
 gs_ufunc_info gs_ufuncs[GS_N_UFUNCS] = {
@@ -330,13 +331,29 @@ must_be_public(gs_ufunc ufunc, int type)
     return ufunc == GS_POWER && gs_category_of(type) <= GS_INT;
 }
 
+/* 1 when there is a loop of our own, which needs no test. */
+static int
+take_own(gs_ufunc ufunc, int type, gs_loop *loop)
+{
+    loop->run = gs_complex_loop(ufunc, type);
+    loop->out_type = (int16_t)type;
+    return loop->run != NULL;
+}
+
+/* NumPy's, if it may be called directly. */
+static int
+take_numpys(gs_ufunc ufunc, int type, gs_loop *loop)
+{
+    return !must_be_public(ufunc, type) && look_up((PyUFuncObject *)gs_ufuncs[ufunc].object, type, loop) &&
+           passes_test(ufunc, loop, type);
+}
+
 static GS_NOINLINE void
 test_loop(gs_ufunc ufunc, int type, gs_loop *loop)
 {
     PyObject *error_type, *error, *traceback;
     PyErr_Fetch(&error_type, &error, &traceback);
-    int usable = !must_be_public(ufunc, type) && look_up((PyUFuncObject *)gs_ufuncs[ufunc].object, type, loop) &&
-                 passes_test(ufunc, loop, type);
+    int usable = take_own(ufunc, type, loop) || take_numpys(ufunc, type, loop);
     loop->cost = gs_ufuncs[ufunc].cost;
     loop->state = !usable ? GS_REFUSED : is_direct(ufunc, type) ? GS_DIRECT : GS_USABLE;
     PyErr_Restore(error_type, error, traceback);

@@ -94,11 +94,15 @@ run_as_vectors(const product *p)
     return 0;
 }
 
-/* ---- BLAS or our own: measured once per type, when the first product comes that is large enough to matter */
+/* ---- BLAS or our own
+ *
+ * The two round differently, so the choice follows from the processor and the shape and from nothing that varies between
+ * runs: neither from time measured nor from what other threads do.  Where there is AVX-512 the own kernel was at least as
+ * fast as OpenBLAS on every shape that `suits_own` lets through. */
 
 #define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
 
-static gs_matmul_backend backends[2] = {GS_MATMUL_AUTO, GS_MATMUL_AUTO}; /* float32, float64 */
+static gs_matmul_backend backend = GS_MATMUL_AUTO;
 
 static int
 run_own(const product *p)
@@ -109,60 +113,10 @@ run_own(const product *p)
     return gs_gemm(&job);
 }
 
-#define MEASURE_FOR 1000000 /* ns; BLAS's threads may stall for much longer, then one run has to do */
-
-/* Nanoseconds of the fastest of a few runs. */
-static int64_t
-measure(const product *p, gs_matmul_backend backend)
+gs_matmul_backend
+gs_get_matmul_backend(void)
 {
-    int64_t best = INT64_MAX;
-    int64_t begin = gs_now();
-    for (int i = 0; i < 4 && gs_now() - begin < MEASURE_FOR; i++) {
-        int64_t start = gs_now();
-        if (backend == GS_MATMUL_BLAS) {
-            run_loop(p);
-        } else if (!run_own(p)) {
-            return INT64_MAX;
-        }
-        int64_t taken = gs_now() - start;
-        best = taken < best ? taken : best;
-    }
-    return best;
-}
-
-/* BLAS has to be clearly faster: where the two are close, the choice must not change from run to run. */
-static gs_matmul_backend
-faster_backend(int type, const gs_loop *loop)
-{
-    enum { ROWS = 64, SIZE = 192 };
-    npy_intp a_dims[2] = {ROWS, SIZE}, b_dims[2] = {SIZE, SIZE};
-    PyObject *one = PyFloat_FromDouble(1.0);
-    PyObject *a = one == NULL ? NULL : gs_full(type, 2, a_dims, one);
-    PyObject *b = a == NULL ? NULL : gs_full(type, 2, b_dims, one);
-    PyObject *c = b == NULL ? NULL : gs_array_new(type, 2, a_dims);
-    gs_matmul_backend faster = GS_MATMUL_BLAS;
-    if (c != NULL) {
-        npy_intp s = gs_itemsize[type];
-        product p = {loop, type, s,        gs_fields(a)->data, gs_fields(b)->data, gs_fields(c)->data, ROWS, SIZE,
-                     SIZE, s * SIZE, s, s * SIZE,          s,                  s * SIZE};
-        faster = measure(&p, GS_MATMUL_BLAS) * 5 / 4 < measure(&p, GS_MATMUL_OWN) ? GS_MATMUL_BLAS : GS_MATMUL_OWN;
-    }
-    PyErr_Clear();
-    Py_XDECREF(one);
-    gs_array_xrelease(a);
-    gs_array_xrelease(b);
-    gs_array_xrelease(c);
-    return faster;
-}
-
-static gs_matmul_backend
-backend_for(int type, const gs_loop *loop)
-{
-    gs_matmul_backend *backend = &backends[type == NPY_FLOAT64];
-    if (*backend == GS_MATMUL_AUTO) {
-        *backend = gs_gemm_is_possible() ? faster_backend(type, loop) : GS_MATMUL_BLAS;
-    }
-    return *backend;
+    return backend != GS_MATMUL_AUTO ? backend : gs_gemm_is_possible() ? GS_MATMUL_OWN : GS_MATMUL_BLAS;
 }
 
 static int
@@ -174,34 +128,19 @@ suits_own(const product *p)
            (p->a_row == s || p->a_column == s) && (p->b_row == s || p->b_column == s);
 }
 
-static int
-try_own(const product *p)
-{
-    return suits_own(p) && backend_for(p->type, p->loop) == GS_MATMUL_OWN && run_own(p);
-}
-
 int
-gs_set_matmul_backend(gs_matmul_backend backend)
+gs_set_matmul_backend(gs_matmul_backend wanted)
 {
-    if (backend == GS_MATMUL_OWN && !gs_gemm_is_possible()) {
+    if (wanted == GS_MATMUL_OWN && !gs_gemm_is_possible()) {
         return 0;
     }
-    backends[0] = backends[1] = backend;
+    backend = wanted;
     return 1;
 }
 
-gs_matmul_backend
-gs_get_matmul_backend(int type)
-{
-    return backend_for(type, gs_matmul_loop(type));
-}
-
 static void
-gemm(const product *p)
+run_blas(const product *p)
 {
-    if (is_empty(p) || run_as_vectors(p) || try_own(p)) {
-        return;
-    }
     if (work_of(p) < GIL_RELEASE_FROM) {
         run_loop(p);
         return;
@@ -209,6 +148,20 @@ gemm(const product *p)
     Py_BEGIN_ALLOW_THREADS
     run_loop(p);
     Py_END_ALLOW_THREADS
+}
+
+/* -1 with MemoryError on failure. */
+static int
+gemm(const product *p)
+{
+    if (is_empty(p) || run_as_vectors(p)) {
+        return 0;
+    }
+    if (suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN) {
+        return run_own(p);
+    }
+    run_blas(p);
+    return 0;
 }
 
 /* ---- operands */
@@ -364,18 +317,21 @@ run_batch_part(void *context, npy_intp first, npy_intp last)
     }
 }
 
-static void
+static int
 run_batch(const batch *all)
 {
     double work = work_of(&all->one);
     if (work < BLAS_THREADS_FROM) {
         gs_parallel(run_batch_part, (void *)all, all->count, (npy_intp)(work / 8) + 16, 1);
-        return;
+        return 0;
     }
     for (npy_intp i = 0; i < all->count; i++) {
         product p = product_at(all, i);
-        gemm(&p);
+        if (gemm(&p) < 0) {
+            return -1;
+        }
     }
+    return 0;
 }
 
 static npy_intp
@@ -409,7 +365,7 @@ merge_batch_into_rows(batch *all, const operand *x, const operand *y)
     return 1;
 }
 
-static void
+static int
 multiply(const operand *x, const operand *y, PyObject *out, const result_shape *shape, const gs_loop *loop, int type)
 {
     npy_intp size = gs_itemsize[type];
@@ -428,10 +384,9 @@ multiply(const operand *x, const operand *y, PyObject *out, const result_shape *
         all.b_strides[d] = batch_stride(y, shape->n_batch, d);
     }
     if (all.count == 1 || (all.count > 1 && merge_batch_into_rows(&all, x, y))) {
-        gemm(&all.one);
-    } else {
-        run_batch(&all);
+        return gemm(&all.one);
     }
+    return run_batch(&all);
 }
 
 /* ---- entry */
@@ -494,8 +449,8 @@ multiply_operands(PyObject *a, const operand *x, PyObject *b, const operand *y, 
         return gs_meta_new(type, shape.nd, shape.dims);
     }
     PyObject *out = gs_array_new(type, shape.nd, shape.dims);
-    if (out != NULL) {
-        multiply(x, y, out, &shape, gs_matmul_loop(type), type);
+    if (out != NULL && multiply(x, y, out, &shape, gs_matmul_loop(type), type) < 0) {
+        Py_CLEAR(out);
     }
     return out;
 }

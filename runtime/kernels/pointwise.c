@@ -245,6 +245,33 @@ pair_type(gs_ufunc ufunc, PyObject *a, PyObject *b)
     return gs_compute_type(ufunc, type);
 }
 
+/* Of halves: in float32, where the number keeps its digits, and rounded once at the end.  PyTorch does so for products and
+ * quotients; for all else it makes a half of the number first. */
+static int
+computes_halves_wide(gs_ufunc ufunc)
+{
+    return ufunc == GS_MULTIPLY || ufunc == GS_TRUE_DIVIDE || ufunc == GS_FLOOR_DIVIDE;
+}
+
+static PyObject *
+rounded_to_half(PyObject *wide)
+{
+    PyObject *half = wide == NULL ? NULL : gs_meta_or_prepared(wide, NPY_HALF);
+    gs_array_xrelease(wide);
+    return half;
+}
+
+static PyObject *
+binary_of_type(gs_ufunc ufunc, int type, PyObject *a, PyObject *b)
+{
+    PyObject *inputs[2] = {gs_meta_or_prepared(a, type), NULL};
+    inputs[1] = inputs[0] == NULL ? NULL : gs_meta_or_prepared(b, type);
+    PyObject *result = inputs[1] == NULL ? NULL : compute(ufunc, type, inputs);
+    gs_array_xrelease(inputs[0]);
+    gs_array_xrelease(inputs[1]);
+    return result;
+}
+
 static GS_NOINLINE PyObject *
 binary_general(gs_ufunc ufunc, PyObject *a, PyObject *b)
 {
@@ -255,12 +282,11 @@ binary_general(gs_ufunc ufunc, PyObject *a, PyObject *b)
             return NULL;
         }
     }
-    PyObject *inputs[2] = {gs_meta_or_prepared(a, type), NULL};
-    inputs[1] = inputs[0] == NULL ? NULL : gs_meta_or_prepared(b, type);
-    PyObject *result = inputs[1] == NULL ? NULL : compute(ufunc, type, inputs);
-    gs_array_xrelease(inputs[0]);
-    gs_array_xrelease(inputs[1]);
-    return result;
+    /* A second operand without dimensions is as good as a number. */
+    if (type == NPY_HALF && gs_fields(b)->nd == 0 && gs_type(b) != NPY_HALF && computes_halves_wide(ufunc)) {
+        return rounded_to_half(binary_of_type(ufunc, NPY_FLOAT32, a, b));
+    }
+    return binary_of_type(ufunc, type, a, b);
 }
 
 /* ---- numbers */
@@ -376,17 +402,29 @@ scalar_computed(gs_ufunc ufunc, int type, PyObject *input, PyObject *number, int
     return result;
 }
 
-static GS_NOINLINE PyObject *
-binary_scalar_general(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_first)
+static PyObject *
+binary_scalar_of_type(gs_ufunc ufunc, int type, PyObject *a, PyObject *number, int number_first)
 {
-    int type = scalar_type(ufunc, a, number);
-    PyObject *input = type < 0 ? NULL : gs_meta_or_prepared(a, type);
+    PyObject *input = gs_meta_or_prepared(a, type);
     if (input == NULL) {
         return NULL;
     }
     PyObject *result = scalar_computed(ufunc, type, input, number, number_first);
     gs_array_release(input);
     return result;
+}
+
+static GS_NOINLINE PyObject *
+binary_scalar_general(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_first)
+{
+    int type = scalar_type(ufunc, a, number);
+    if (type < 0) {
+        return NULL;
+    }
+    if (type == NPY_HALF && computes_halves_wide(ufunc)) {
+        return rounded_to_half(binary_scalar_of_type(ufunc, NPY_FLOAT32, a, number, number_first));
+    }
+    return binary_scalar_of_type(ufunc, type, a, number, number_first);
 }
 
 /* ---- new results */

@@ -10,6 +10,7 @@
 #include "array_cache.h"
 #include "assign.h"
 #include "axes.h"
+#include "int_sum.h"
 #include "loops.h"
 #include "meta.h"
 #include "order.h"
@@ -17,7 +18,7 @@
 #include "sum.h"
 #include "thread_pool.h"
 
-/* Removes r from (outer, r, inner); -1 on failure. */
+/* Removes r from (outer, r, inner) of elements of a type; -1 on failure. */
 typedef int (*reducer)(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner);
 
 /* ---- reducers */
@@ -28,6 +29,26 @@ sum_floats(int type, const gs_loop *loop, const char *x, char *out, npy_intp out
     (void)loop;
     return type == NPY_FLOAT32 ? gs_sum_float32((const float *)x, (float *)out, outer, r, inner)
                                : gs_sum_float64((const double *)x, (double *)out, outer, r, inner);
+}
+
+/* The parts of a complex number are added like two columns. */
+static int
+sum_complex(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    (void)loop;
+    if (type == NPY_COMPLEX64) {
+        return inner == 1 ? gs_sum_pairs_float32((const float *)x, (float *)out, outer, r)
+                          : gs_sum_float32((const float *)x, (float *)out, outer, r, 2 * inner);
+    }
+    return inner == 1 ? gs_sum_pairs_float64((const double *)x, (double *)out, outer, r)
+                      : gs_sum_float64((const double *)x, (double *)out, outer, r, 2 * inner);
+}
+
+static int
+sum_integers(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    (void)loop;
+    return gs_sum_integers(type, x, (int64_t *)out, outer, r, inner);
 }
 
 typedef struct {
@@ -183,9 +204,9 @@ innermost_reduced(const groups *g)
     return at;
 }
 
-/* Reduces the dense data at x into out. */
+/* Reduces the dense data at x, of type `from`, into out, of type `type`. */
 static int
-reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int type, const char *x, char *out)
+reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int from, int type, const char *x, char *out)
 {
     PyObject *source = NULL; /* holds x after the first step */
     int status = 0;
@@ -199,7 +220,8 @@ reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int type, const ch
             step = gs_array_new(type, 1, &n);
             to = step == NULL ? NULL : gs_fields(step)->data;
         }
-        status = to == NULL ? -1 : reduce(type, loop, x, to, outer, r, inner);
+        status = to == NULL ? -1 : reduce(from, loop, x, to, outer, r, inner);
+        from = type;
         gs_array_xrelease(source);
         source = step;
         x = to;
@@ -208,7 +230,24 @@ reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int type, const ch
     return status;
 }
 
-/* The array has type `type`, and at least one element goes into each of the result. */
+static int
+reduce_or_copy(groups *g, PyObject *array, reducer reduce, const gs_loop *loop, int type, char *out)
+{
+    int from = gs_type(array);
+    const char *x = gs_fields(array)->data;
+    if (innermost_reduced(g) >= 0) {
+        return reduce_groups(g, reduce, loop, from, type, x, out);
+    }
+    npy_intp n = product(g, 0, g->n); /* every reduced dimension has size 1 */
+    if (from != type) {
+        return reduce(from, loop, x, out, n, 1, 1);
+    }
+    memcpy(out, x, (size_t)(n * gs_itemsize[type]));
+    return 0;
+}
+
+/* The result has type `type`, and so has the array, unless the reducer widens; at least one element goes into each of the
+ * result. */
 static PyObject *
 reduce_array(PyObject *array, const gs_axes *axes, reducer reduce, const gs_loop *loop, int type)
 {
@@ -225,14 +264,7 @@ reduce_array(PyObject *array, const gs_axes *axes, reducer reduce, const gs_loop
     }
     PyObject *out = new_result(type, &g, axes);
     if (out != NULL && gs_size(out) > 0) {
-        int has_reduced = innermost_reduced(&g) >= 0;
-        int status = 0;
-        if (has_reduced) {
-            status = reduce_groups(&g, reduce, loop, type, gs_fields(array)->data, gs_fields(out)->data);
-        } else {
-            memcpy(gs_fields(out)->data, gs_fields(array)->data, (size_t)(gs_size(out) * gs_itemsize[type]));
-        }
-        if (status < 0) {
+        if (reduce_or_copy(&g, array, reduce, loop, type, gs_fields(out)->data) < 0) {
             Py_CLEAR(out);
         }
     }
@@ -259,41 +291,65 @@ sum_type(int type)
     return gs_category_of(type) <= GS_INT ? NPY_INT64 : type == NPY_HALF ? NPY_FLOAT32 : type;
 }
 
+static reducer
+adder_for(int type)
+{
+    return type == NPY_FLOAT32 || type == NPY_FLOAT64       ? sum_floats
+           : type == NPY_COMPLEX64 || type == NPY_COMPLEX128 ? sum_complex
+           : type == NPY_INT64                               ? sum_integers
+                                                             : reduce_by_loop;
+}
+
+/* Integers are added as they are, everything else in the type of the sum. */
+static PyObject *
+addable(PyObject *a, int type)
+{
+    int own = gs_type(a);
+    int widens = type == NPY_INT64 && own >= 0 && gs_category_of(own) <= GS_INT;
+    return gs_prepare(a, widens ? own : type);
+}
+
 static PyObject *
 sum_of_type(PyObject *a, int type, const gs_axes *axes)
 {
-    if (axes->count == 0) {
-        return gs_is_meta(a) ? gs_meta_new(type, axes->out_nd, axes->out_dims) : zeros(type, axes);
-    }
-    int is_float = type == NPY_FLOAT32 || type == NPY_FLOAT64;
-    const gs_loop *loop = is_float ? NULL : gs_find_loop(GS_ADD, type);
-    if (!is_float && loop == NULL) {
-        gs_raise_not_implemented("sum", type);
-        return NULL;
-    }
     if (gs_is_meta(a)) {
         return gs_meta_new(type, axes->out_nd, axes->out_dims);
     }
-    PyObject *input = gs_prepare(a, type);
+    if (axes->count == 0) {
+        return zeros(type, axes);
+    }
+    reducer add = adder_for(type);
+    const gs_loop *loop = add == reduce_by_loop ? gs_find_loop(GS_ADD, type) : NULL;
+    if (add == reduce_by_loop && loop == NULL) {
+        gs_raise_not_implemented("sum", type);
+        return NULL;
+    }
+    PyObject *input = addable(a, type);
     if (input == NULL) {
         return NULL;
     }
-    PyObject *result = reduce_array(input, axes, is_float ? sum_floats : reduce_by_loop, loop, type);
+    PyObject *result = reduce_array(input, axes, add, loop, type);
     gs_array_release(input);
     return result;
+}
+
+/* `result`, which is consumed, in the type that a reduction of `type` has: halves are added in float32. */
+static PyObject *
+as_reduced(PyObject *result, int type)
+{
+    if (result == NULL || type != NPY_HALF) {
+        return result;
+    }
+    PyObject *half = gs_meta_or_prepared(result, NPY_HALF);
+    gs_array_release(result);
+    return half;
 }
 
 static PyObject *
 sum_along(PyObject *a, const gs_axes *axes)
 {
     int type = gs_numeric_type(a);
-    PyObject *sum = type < 0 ? NULL : sum_of_type(a, sum_type(type), axes);
-    if (sum == NULL || type != NPY_HALF) {
-        return sum;
-    }
-    PyObject *half = gs_meta_or_prepared(sum, NPY_HALF);
-    gs_array_release(sum);
-    return half;
+    return type < 0 ? NULL : as_reduced(sum_of_type(a, sum_type(type), axes), type);
 }
 
 PyObject *
@@ -330,13 +386,13 @@ gs_mean(PyObject *a, PyObject *argument, int keepdims)
                      gs_type_name(type));
         return NULL;
     }
-    PyObject *mean = sum_along(a, &axes);
+    PyObject *mean = sum_of_type(a, sum_type(type), &axes);
     PyObject *count = mean == NULL ? NULL : PyLong_FromSsize_t(axes.count);
     if (count == NULL || gs_binary_scalar_into(GS_TRUE_DIVIDE, mean, count, 0, mean) < 0) {
         Py_CLEAR(mean);
     }
     Py_XDECREF(count);
-    return mean;
+    return as_reduced(mean, type);
 }
 
 /* ---- extremes */

@@ -267,3 +267,55 @@ NAME(gs_sum)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inne
     }
     return NAME(sum_along_columns)(x, out, outer, r, inner);
 }
+
+/* ---- pairs: even lanes hold one part, odd lanes the other */
+
+GS_INLINE void
+NAME(add_pairs)(const REAL *x, npy_intp n, double *sums)
+{
+    REAL lanes[64] = {0};
+    npy_intp i = 0;
+    for (; i + 64 <= n; i += 64) {
+        for (int k = 0; k < 64; k++) {
+            lanes[k] += x[i + k];
+        }
+    }
+    for (int width = 32; width >= 2; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            lanes[k] += lanes[k + width];
+        }
+    }
+    sums[0] += (double)lanes[0];
+    sums[1] += (double)lanes[1];
+    for (; i < n; i += 2) {
+        sums[0] += (double)x[i];
+        sums[1] += (double)x[i + 1];
+    }
+}
+
+GS_CLONES static void
+NAME(sum_rows_of_pairs)(void *context, npy_intp first, npy_intp last)
+{
+    const NAME(sum_job) *job = context;
+    npy_intp n = 2 * job->r;
+    for (npy_intp row = first; row < last; row++) {
+        const REAL *x = job->x + row * n;
+        double sums[2] = {0, 0};
+        for (npy_intp i = 0; i < n; i += BLOCK) {
+            NAME(add_pairs)(x + i, n - i < BLOCK ? n - i : BLOCK, sums);
+        }
+        job->out[2 * row] = (REAL)sums[0];
+        job->out[2 * row + 1] = (REAL)sums[1];
+    }
+}
+
+int
+NAME(gs_sum_pairs)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
+{
+    if (outer == 1 && r >= 32 * NARROW) {
+        return NAME(sum_narrow_columns)(x, out, r, 2);
+    }
+    NAME(sum_job) job = {x, out, NULL, r, 1, 1, r, 1};
+    gs_parallel(NAME(sum_rows_of_pairs), &job, outer, 2 * r + 8, 1);
+    return 0;
+}

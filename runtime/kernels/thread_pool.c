@@ -20,7 +20,6 @@
 #include "thread_primitives.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define MOST_THREADS 256
 
@@ -273,18 +272,6 @@ gs_threads_init(void)
 #endif
 
 /* ---- shared by both */
-
-int64_t
-gs_now(void)
-{
-    struct timespec now;
-#ifdef CLOCK_MONOTONIC
-    clock_gettime(CLOCK_MONOTONIC, &now);
-#else
-    timespec_get(&now, TIME_UTC);
-#endif
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 npy_intp
 gs_piece(npy_intp n, npy_intp cost, npy_intp step)

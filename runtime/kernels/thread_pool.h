@@ -21,9 +21,6 @@ npy_intp gs_piece(npy_intp n, npy_intp cost, npy_intp step);
 /* gs_parallel_run in pieces from gs_piece; called with the GIL, which is released when the job is not small. */
 void gs_parallel(gs_task task, void *context, npy_intp n, npy_intp cost, npy_intp step);
 
-/* Monotonic time in nanoseconds. */
-int64_t gs_now(void);
-
 GS_HIDDEN_END
 
 #endif

@@ -1,6 +1,7 @@
 """Matrix products, by BLAS and by the own kernel."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -69,12 +70,27 @@ def test_own_matmul_in_blocks(dtype, size, threads):
     array.set_matmul_backend("auto")
 
 
-def test_matmul_backend_is_measured():
+def test_matmul_backend_follows_from_the_processor():
+    try:
+        array.set_matmul_backend("own")
+        expected = "own"
+    except RuntimeError:
+        expected = "blas"
     array.set_matmul_backend("auto")
-    assert array.get_matmul_backend("float32") in ("blas", "own")
+    assert array.get_matmul_backend("float32") == array.get_matmul_backend("float64") == expected
     assert array.get_matmul_backend("complex64") == "blas"
     with pytest.raises(ValueError, match="expects one of"):
         array.set_matmul_backend("mkl")
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_products_at_the_same_time_have_the_same_bits(dtype):
+    """Also those that find the buffer for packed operands taken."""
+    a, b = values(dtype, (180, 300), 1), values(dtype, (300, 170), 2)
+    alone = kernels.apply_matmul(a, b)
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: kernels.apply_matmul(a, b), range(200)))
+    assert all(np.array_equal(result, alone) for result in together)
 
 
 def test_matmul_of_broadcast_operands():

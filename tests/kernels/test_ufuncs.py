@@ -10,6 +10,8 @@ from gradsmith.runtime import array
 from gradsmith.runtime import array_testing as kernels
 
 UNARY = [name for name in kernels.ufunc_names() if getattr(np, name.lower()).nin == 1]
+# Of complex numbers: loops of our own, which round in other places.
+OWN_COMPLEX = {"LOG1P", "RECIPROCAL", "SIGN"}
 BINARY = [name for name in kernels.ufunc_names() if getattr(np, name.lower()).nin == 2]
 
 
@@ -27,8 +29,9 @@ def test_unary_equals_numpy(name, dtype):
         with pytest.raises(RuntimeError, match="not implemented for 'complex"):
             kernels.apply_unary(name, x)
         return
+    exactly = assert_near if name in OWN_COMPLEX and np.dtype(dtype).kind == "c" else assert_same
     for _ in range(2):  # the first call tests the loop, the second is the fast path
-        assert_same(kernels.apply_unary(name, x), expected)
+        exactly(kernels.apply_unary(name, x), expected)
         for _, operand in layouts(x):
             assert_near(kernels.apply_unary(name, operand), expected)
 

@@ -81,10 +81,12 @@ def inputs_of(case, dtype):
 
 
 def widened(values):
-    """Real numbers as float64, but for what says where."""
+    """Numbers in double precision, but for what says where."""
     places = {("condition",), ("mask",), ("index",), ("target",)}
-    reals = {place: array for place, array in places_of(values) if array.dtype.kind != "c" and place not in places}
-    return replaced(values, {place: array.astype(np.float64) for place, array in reals.items()})
+    numbers = {place: array for place, array in places_of(values) if place not in places}
+    return replaced(
+        values, {p: a.astype("complex128" if a.dtype.kind == "c" else "float64") for p, a in numbers.items()}
+    )
 
 
 def cast(array, dtype):

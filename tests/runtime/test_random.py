@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.runtime import array
 
 COUNT = 20000
 
@@ -172,3 +173,60 @@ def test_bernoulli():
         gs.bernoulli(gs.tensor([2.0]))
     with pytest.raises(RuntimeError, match="must be floating-point, got int64"):
         gs.bernoulli(gs.tensor([1, 0]))
+
+
+# ---- large tensors are filled in parallel
+
+LARGE = (1 << 20) + 3
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: gs.rand(LARGE),
+        lambda: gs.randn(3, LARGE // 2, dtype=gs.float64),
+        lambda: gs.randn(LARGE // 2, dtype=gs.complex64),
+        lambda: gs.rand(LARGE, dtype=gs.float16),
+        lambda: gs.randint(-5, 100, (LARGE,), dtype=gs.int8),
+        lambda: gs.bernoulli(gs.full((LARGE,), 0.3)),
+        lambda: gs.normal(1.0, 2.0, (LARGE,)),
+    ],
+)
+def test_the_number_of_threads_changes_no_number(draw):
+    found = []
+    before = array.get_num_threads()
+    for threads in (1, 2, 3):
+        array.set_num_threads(threads)
+        gs.manual_seed(5)
+        found.append(draw().numpy().tobytes() + gs.rand(3).numpy().tobytes())
+    array.set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+def test_large_tensors_have_their_distributions():
+    gs.manual_seed(0)
+    even, normal = gs.rand(LARGE).numpy(), gs.randn(LARGE).numpy()
+    assert even.min() >= 0 and even.max() < 1
+    assert abs(even.mean() - 0.5) < 0.002 and abs(even.var() - 1 / 12) < 0.001
+    assert abs(normal.mean()) < 0.006 and abs(normal.var() - 1) < 0.01
+    assert len(np.unique(normal[:: 1 << 18])) == len(normal[:: 1 << 18])  # each part has numbers of its own
+    assert set(np.unique(gs.randint(3, (LARGE,)).numpy())) == {0, 1, 2}
+
+
+def test_large_draws_go_on_from_a_state():
+    gs.manual_seed(0)
+    state = gs.get_rng_state()
+    first = gs.randn(LARGE), gs.randn(LARGE)
+    assert not np.array_equal(first[0].numpy(), first[1].numpy())
+    gs.set_rng_state(state)
+    again = gs.randn(LARGE), gs.randn(LARGE)
+    assert all(np.array_equal(one.numpy(), other.numpy()) for one, other in zip(first, again))
+
+
+def test_an_error_on_the_pool_is_raised():
+    def fail(i):
+        if i == 3:
+            raise KeyError(i)
+
+    with pytest.raises(KeyError):
+        array.call_each(fail, 8)

@@ -1,0 +1,104 @@
+/* log1p      NumPy takes log(1 + z): near zero nothing is left of the real part.
+ * reciprocal NumPy gives NaN for both parts at zero, PyTorch an infinite real part.
+ * sign       z / |z| part by part, as in PyTorch, which decides what infinities give.
+ */
+#include "complex_loops.h"
+
+#include <math.h>
+
+typedef struct {
+    double re, im;
+} number;
+
+/* ---- log1p */
+
+static void
+two_sum(double a, double b, double *sum, double *error)
+{
+    *sum = a + b;
+    double b_part = *sum - a;
+    *error = (a - (*sum - b_part)) + (b - b_part);
+}
+
+/* |1 + z|**2 - 1 = 2x + x*x + y*y for small z, whose terms may cancel: rounding errors are added at the end. */
+static double
+square_less_one(number z)
+{
+    double xx = z.re * z.re, yy = z.im * z.im, squares, sum, squares_error, sum_error;
+    two_sum(xx, yy, &squares, &squares_error);
+    two_sum(2 * z.re, squares, &sum, &sum_error);
+    return sum + (sum_error + squares_error + fma(z.re, z.re, -xx) + fma(z.im, z.im, -yy));
+}
+
+static number
+log1p_of(number z)
+{
+    if (isnan(z.re) || isnan(z.im)) {
+        return (number){NAN, NAN};
+    }
+    int is_small = fabs(z.re) < 0.5 && fabs(z.im) < 0.75;
+    double real = is_small ? log1p(square_less_one(z)) / 2 : log(hypot(1 + z.re, z.im));
+    return (number){real, atan2(z.im, 1 + z.re)};
+}
+
+/* ---- reciprocal: the greater part is divided by first, so that no square overflows */
+
+static number
+reciprocal_of(number z)
+{
+    if (z.re == 0 && z.im == 0) {
+        return (number){INFINITY, NAN};
+    }
+    if (fabs(z.im) <= fabs(z.re)) {
+        double ratio = z.im / z.re, divisor = z.re + z.im * ratio;
+        return (number){1 / divisor, -ratio / divisor};
+    }
+    double ratio = z.re / z.im, divisor = z.re * ratio + z.im;
+    return (number){ratio / divisor, -1 / divisor};
+}
+
+/* ---- sign */
+
+static number
+sign_of(number z)
+{
+    double magnitude = hypot(z.re, z.im);
+    return magnitude == 0 ? (number){0, 0} : (number){z.re / magnitude, z.im / magnitude};
+}
+
+/* ---- loops */
+
+#define LOOP(name, real)                                                                                  \
+    static void name##_##real(char **args, const npy_intp *dims, const npy_intp *strides, void *data)    \
+    {                                                                                                     \
+        (void)data;                                                                                       \
+        for (npy_intp i = 0; i < dims[0]; i++) {                                                          \
+            const real *in = (const real *)(args[0] + i * strides[0]);                                    \
+            real *out = (real *)(args[1] + i * strides[1]);                                               \
+            number result = name((number){in[0], in[1]});                                                 \
+            out[0] = (real)result.re;                                                                     \
+            out[1] = (real)result.im;                                                                     \
+        }                                                                                                 \
+    }
+
+LOOP(log1p_of, float)
+LOOP(log1p_of, double)
+LOOP(reciprocal_of, float)
+LOOP(reciprocal_of, double)
+LOOP(sign_of, float)
+LOOP(sign_of, double)
+
+gs_loop_function
+gs_complex_loop(gs_ufunc ufunc, int type)
+{
+    if (type != NPY_COMPLEX64 && type != NPY_COMPLEX128) {
+        return NULL;
+    }
+    int is_double = type == NPY_COMPLEX128;
+    switch (ufunc) {
+    case GS_LOG1P: return is_double ? log1p_of_double : log1p_of_float;
+    case GS_RECIPROCAL: return is_double ? reciprocal_of_double : reciprocal_of_float;
+    case GS_SIGN: return is_double ? sign_of_double : sign_of_float;
+    default: return NULL;
+    }
+}
