@@ -292,13 +292,13 @@ cdef class TensorBase:
         return bool(api.truth(<object>self.array))
 
     def __int__(self):
-        return int(api.item(<object>self.array))
+        return int(api.number(<object>self.array))
 
     def __float__(self):
-        return float(api.item(<object>self.array))
+        return float(api.number(<object>self.array))
 
     def __complex__(self):
-        return complex(api.item(<object>self.array))
+        return complex(api.number(<object>self.array))
 
     def __index__(self):
         return api.index(<object>self.array)
@@ -344,6 +344,8 @@ cdef class TensorBase:
 
     @requires_grad.setter
     def requires_grad(self, bint value):
+        if not self.is_leaf:
+            raise not_a_leaf()
         self.requires_grad_(value)
 
     def requires_grad_(self, bint requires_grad=True):
@@ -362,10 +364,7 @@ cdef class TensorBase:
                 "Make a normal tensor of it with clone()."
             )
         if not requires_grad and (self.grad_fn != NULL or self.flags & IS_VIEW):
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
+            raise not_a_leaf()
         if requires_grad and self.dtype.kind not in "fc":
             raise RuntimeError(
                 f"only Tensors of floating point and complex dtype can require gradients, got dtype {self.dtype}; "
@@ -420,6 +419,13 @@ cdef class TensorBase:
 
 
 # ---- the end of a tensor
+
+cdef object not_a_leaf():
+    return RuntimeError(
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+        "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+    )
+
 
 cdef void dealloc_tensor(PyObject *self) noexcept:
     """In place of the destructor that Cython would write; see untracked.h.

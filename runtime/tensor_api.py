@@ -20,6 +20,16 @@ def item(array: np.ndarray[Any, Any]) -> Any:
     return _value(array)
 
 
+def number(array: np.ndarray[Any, Any]) -> Any:
+    """The only element for ``float(x)`` and the like, where Python expects a ValueError."""
+    if array.size != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars, got one of shape "
+            f"{list(array.shape)} with {array.size} elements"
+        )
+    return _value(array)
+
+
 def _value(array: np.ndarray[Any, Any]) -> Any:
     if has_no_data(array):
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")

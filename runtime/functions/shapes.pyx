@@ -263,11 +263,10 @@ cpdef object T_of(cnp.ndarray a):
 cpdef object mT_of(cnp.ndarray a):
     cdef Layout layout
     read_layout(a, &layout)
-    if layout.ndim < 2:
-        raise RuntimeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {layout.ndim}-D tensor."
-        )
-    exchange(&layout, layout.ndim - 2, layout.ndim - 1)
+    if layout.ndim == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    if layout.ndim > 1:
+        exchange(&layout, layout.ndim - 2, layout.ndim - 1)
     return view_at(a, &layout, 0)
 
 

@@ -81,7 +81,8 @@ def called_before(difference: Difference, *names: str) -> bool:
     return any(name in step.call for step in (*difference.history, difference.step) for name in names)
 
 
-GRADIENTS = ("gradient", "hook", "order of hooks", "error", "requires_grad", "value", "structure")
+def extreme_before(difference: Difference) -> bool:
+    return any(re.search(r"\.(amax|amin|max|min)$", step.call) for step in difference.history)
 
 
 def base_came_to_require_grad(difference: Difference) -> bool:
@@ -127,6 +128,7 @@ EXPLANATIONS = (
             "but got (list|slice|NoneType|ellipsis|int)",
             "does not support automatic", "does not support (bool|complex) input", "operator, on a bool tensor",
             "must be a matrix", "doesn't match the broadcast shape", "Boolean inputs not supported",
+            "not differentiable with respect to argument",
         ),
     ),
     Explanation(
@@ -174,6 +176,55 @@ EXPLANATIONS = (
         lambda d: "refused" in str(d.theirs) or only_pytorch_refuses("function that returns multiple views")(d),
     ),
     Explanation(
+        "a source larger than its index",
+        "PyTorch's backward gives a gradient of the index's shape, and refuses it.",
+        ("notes.md", "**The source of `scatter` may be larger than the index.**"),
+        only_pytorch_refuses("Scatter.* returned an invalid gradient"),
+    ),
+    Explanation(
+        "gradients of inference mode",
+        "PyTorch cannot add to a `.grad` that was made in inference mode.",
+        ("notes.md", "**A gradient that was given stays as it is.**"),
+        lambda d: "backward" in d.step.call and only_pytorch_refuses("Inplace update to inference tensor")(d),
+    ),
+    Explanation(
+        "a copy of a view",
+        "PyTorch's view_copy also copies where `view` refuses.",
+        ("notes.md", "**The names say what is shared.**"),
+        lambda d: of_call("view_copy", aspects=("error",))(d) and only_we_refuse("cannot be seen as size")(d),
+    ),
+    Explanation(
+        "losses of several dtypes",
+        "PyTorch's mse_loss expands its operands, and with that numbers without dimensions count as others.",
+        ("notes.md", "**Losses promote as sums do.**"),
+        lambda d: of_call("mse_loss", aspects=("dtype",))(d),
+    ),
+    Explanation(
+        "label_smoothing between 0 and 1",
+        "PyTorch ignores a negative one.",
+        ("notes.md", "**Losses promote as sums do.**"),
+        only_we_refuse("label_smoothing must be between"),
+    ),
+    Explanation(
+        "numbers in tensors are tensors",
+        "PyTorch takes a tensor without dimensions for a Python number where an argument may be one.",
+        ("notes.md", "**A tensor is no number.**"),
+        lambda d: of_call("clamp", "clip", "max", "min", aspects=("dtype", "error"))(d)
+        and any(x.shape == () for x in d.operands),
+    ),
+    Explanation(
+        "the operator is the op",
+        "PyTorch's `~` has a TypeError of its own.",
+        ("notes.md", "**The first mistake is named.**"),
+        lambda d: of_call("~", aspects=("error type",))(d),
+    ),
+    Explanation(
+        "an index is refused as an index",
+        "PyTorch's index_select has a RuntimeError for tensors without dimensions.",
+        ("notes.md", "**The first mistake is named.**"),
+        lambda d: of_call("index_select", "index_add", aspects=("error type",))(d),
+    ),
+    Explanation(
         "differentiable once",
         "PyTorch does not see that a gradient depends on an input through a saved tensor alone.",
         ("notes.md", "**`once_differentiable` looks at saved tensors too.**"),
@@ -203,7 +254,7 @@ EXPLANATIONS = (
         "limits",
         "PyTorch multiplies zero by infinity where the limit is a number.",
         ("notes.md", "**Limits are values.**"),
-        lambda d: called_before(d, "gelu", "silu", "amax", "amin", "max", "min") and of_infinity(d),
+        lambda d: of_infinity(d) and (called_before(d, "gelu", "silu") or (d.aspect != "value" and extreme_before(d))),
     ),
     Explanation(
         "no two writes to one place",
@@ -222,7 +273,8 @@ EXPLANATIONS = (
         "copies are copies",
         "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
         ("notes.md", "**The names say what is shared.**"),
-        lambda d: of_call("conj_physical", aspects=("identity",))(d)
+        lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
+        or of_call("einsum", "conj", aspects=("is_view", "strides"))(d)
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
     ),
     Explanation(

@@ -174,3 +174,8 @@ def test_a_number_accepts_the_dimension_it_could_have():
     assert reductions.sum_of(np.array(3.0), (-1,), False, None) == 3
     with pytest.raises(IndexError, match=r"\[-1, 0\], but got 1"):
         reductions.sum_of(np.array(3.0), (1,), False, None)
+
+
+def test_a_number_is_its_own_transpose():
+    number = np.array(2.0)
+    assert shapes.mT_of(number).shape == () and np.shares_memory(shapes.mT_of(number), number)

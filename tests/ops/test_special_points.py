@@ -228,3 +228,15 @@ def test_mean_of_no_losses():
     for target in (gs.ones(0, 3, dtype=gs.float64), gs.ones(0, dtype=gs.int64)):
         assert math.isnan(gs.nn.functional.cross_entropy(empty, target).item())
         assert gs.nn.functional.cross_entropy(empty, target, reduction="sum").item() == 0
+
+
+@pytest.mark.parametrize("dim, expected", [(None, [inf, inf]), (0, [1 / 3, -1 / 3])])
+def test_variance_with_more_correction_than_elements(dim, expected):
+    """The value is infinite, and along a dimension PyTorch's gradient is that of the formula."""
+    (found,) = gradients(lambda x: gs.var(x, dim, correction=5), [1.0, 2.0])
+    np.testing.assert_allclose(found, expected)
+
+
+def test_variance_with_as_much_correction_as_elements():
+    (found,) = gradients(lambda x: gs.var(x, 0, correction=2), [1.0, 2.0])
+    np.testing.assert_array_equal(found, [-inf, inf])

@@ -160,6 +160,29 @@ def test_numbers_of_what_requires_grad():
     np.testing.assert_array_equal(leaf(2.0).numpy(force=True), [2.0])
 
 
+@pytest.mark.parametrize("convert", (float, int, complex))
+def test_several_elements_are_no_python_number(convert):
+    """A ValueError, as Python has it; `item` raises RuntimeError, as PyTorch's does."""
+    with pytest.raises(ValueError, match=r"only one element tensors can be converted to Python scalars.*\[2\]"):
+        convert(leaf(1.0, 2.0).detach())
+    with pytest.raises(RuntimeError, match="cannot be converted to Scalar"):
+        leaf(1.0, 2.0).item()
+
+
+@pytest.mark.parametrize("value", (True, False))
+def test_the_flag_of_a_result_cannot_be_set(value):
+    """Not even to what it is, while the method accepts that."""
+    x = leaf(1.0, 2.0)
+    for result in (x * 2, x[0], x.view(2)):
+        with pytest.raises(RuntimeError, match="only change requires_grad flags of leaf variables"):
+            result.requires_grad = value
+        assert result.requires_grad_() is result
+    constant = gs.ones(3)[1:]
+    constant.requires_grad = False
+    constant.requires_grad = True
+    assert constant.is_leaf and constant.requires_grad
+
+
 # ---- hooks
 
 
