@@ -35,6 +35,7 @@ DIRECTIVES = {
     "cdivision": "True",
     "initializedcheck": "False",
     "embedsignature": "True",
+    "embedsignature.format": "clinic",  # what `inspect.signature` reads, and `__doc__` leaves out
     "auto_pickle": "False",
     "emit_code_comments": "False",  # so that a comment's change does not reach the C compiler
 }

@@ -93,11 +93,20 @@ from gradsmith.runtime.random import (
     seed,
     set_rng_state,
 )
+from gradsmith.runtime.tensor import set_public_name
 from gradsmith.version import __version__
 
 if TYPE_CHECKING:
     from gradsmith import profiler as profiler
     from gradsmith.outside.loading import load as load
+
+# Classes are shown and pickled by the names that users have for them.
+for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
+    set_public_name(_mode, f"gradsmith.{_mode.__name__}".encode())
+set_public_name(autograd.SavedTensor, b"gradsmith.autograd.SavedTensor")
+set_public_name(autograd.graph.Node, b"gradsmith.autograd.graph.Node")
+for _plain_class in (device, Generator):
+    _plain_class.__module__ = __name__
 
 # Indexes like None: a dimension of size one.
 newaxis = None

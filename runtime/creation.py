@@ -81,15 +81,19 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | No
     dtype = _asked(dtype, "as_tensor")
     if is_tensor(data):
         result = data if dtype is None or data.dtype == dtype else data.to(dtype)
-        device = META if on_meta(device, "as_tensor") else device
-        return result if device is None else result.to(as_device(device, "as_tensor"))
+        return _moved(result, device)
     array = existing_array(data)
     if array is None:
         return made(array_of_data(data, dtype, "as_tensor"), False, "as_tensor", device=device)
     if dtype is not None and dtype != array.dtype:
         return made(array.astype(dtype), False, "as_tensor", device=device)
-    shared = from_shared_array(array)
-    return shared if device is None else shared.to(as_device(device, "as_tensor"))
+    return _moved(from_shared_array(array), device)
+
+
+def _moved(result: Tensor, device: DeviceLike | None) -> Tensor:
+    """What `as_tensor` gives, on the device that was asked for, or that is the default."""
+    device = META if on_meta(device, "as_tensor") else device
+    return result if device is None else result.to(as_device(device, "as_tensor"))
 
 
 def asarray(

@@ -39,6 +39,7 @@ cdef extern from "Python.h":
     ctypedef void (*destructor)(PyObject *) noexcept
     ctypedef void (*freefunc)(void *) noexcept
     ctypedef struct PyTypeObject:
+        const char *tp_name
         traverseproc tp_traverse
         newfunc tp_new
         freefunc tp_free
@@ -69,6 +70,15 @@ def set_tensor_type(type final_type):
         raise TypeError(f"{final_type.__name__} is not a subclass of TensorBase")
     Py_INCREF(final_type)       # never given back: the class lives as long as the process
     tensor_type = <PyTypeObject *>final_type
+    # The classes below it are parts of it, and are called what the user knows.
+    for part in final_type.__mro__[: final_type.__mro__.index(object)]:
+        (<PyTypeObject *>part).tp_name = b"gradsmith.Tensor"
+
+
+def set_public_name(type cls, bytes name):
+    """Have a class of C say that it is of the module where users find it: to errors, `repr` and pickle."""
+    Py_INCREF(name)             # never given back, as the class
+    (<PyTypeObject *>cls).tp_name = name
 
 
 cdef PyObject *tensor_type_pointer() noexcept:

@@ -61,6 +61,8 @@ int gs_result_type_of(PyObject *a, PyObject *b);
 /* loops.c: does NumPy's inner loop for this type serve directly?  Otherwise the public ufunc is called. */
 int gs_uses_loop(gs_ufunc ufunc, int type);
 const char *gs_ufunc_name(gs_ufunc ufunc);
+const char *gs_op_name(gs_ufunc ufunc); /* for errors: of the op that the ufunc computes */
+const char *gs_inplace_op_name(gs_ufunc ufunc); /* the same without the underscore */
 const char *gs_type_name(int type);
 
 /* pointwise.c */

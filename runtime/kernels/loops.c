@@ -381,6 +381,35 @@ gs_ufunc_name(gs_ufunc ufunc)
     return gs_ufuncs[ufunc].name;
 }
 
+const char *
+gs_op_name(gs_ufunc ufunc)
+{
+    switch (ufunc) {
+    case GS_SUBTRACT: return "sub";
+    case GS_MULTIPLY: return "mul";
+    case GS_TRUE_DIVIDE: return "div";
+    case GS_POWER: return "pow";
+    case GS_NEGATIVE: return "neg";
+    case GS_ABSOLUTE: return "abs";
+    case GS_CONJUGATE: return "conj_physical";
+    case GS_INVERT: return "bitwise_not";
+    case GS_EQUAL: return "eq";
+    case GS_NOT_EQUAL: return "ne";
+    case GS_LESS: return "lt";
+    case GS_LESS_EQUAL: return "le";
+    case GS_GREATER: return "gt";
+    case GS_GREATER_EQUAL: return "ge";
+    default: return gs_ufuncs[ufunc].name;
+    }
+}
+
+/* Of what is written in place: `maximum_` and `minimum_` are no ops, their loops serve others. */
+const char *
+gs_inplace_op_name(gs_ufunc ufunc)
+{
+    return ufunc == GS_MAXIMUM ? "clamp_min" : ufunc == GS_MINIMUM ? "clamp_max" : gs_op_name(ufunc);
+}
+
 /* ---- matmul */
 
 static int

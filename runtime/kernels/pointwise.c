@@ -111,7 +111,7 @@ check_divisor(gs_ufunc ufunc, int type, PyObject *divisor)
     if (PyArray_CountNonzero((PyArrayObject *)divisor) == gs_size(divisor)) {
         return 0;
     }
-    PyErr_Format(PyExc_RuntimeError, "ZeroDivisionError: %s: integer division by zero", gs_ufuncs[ufunc].name);
+    PyErr_Format(PyExc_RuntimeError, "ZeroDivisionError: %s: integer division by zero", gs_op_name(ufunc));
     return -1;
 }
 
@@ -134,7 +134,7 @@ compute_publicly(gs_ufunc ufunc, int type, PyObject *const *inputs)
         PyErr_SetString(PyExc_RuntimeError,
                         "Integers to negative integer powers are not allowed; convert the base to a floating point type");
     } else if (result == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
-        gs_raise_not_implemented(gs_ufuncs[ufunc].name, type);
+        gs_raise_not_implemented(gs_op_name(ufunc), type);
     }
     return result;
 }
@@ -555,14 +555,14 @@ store_result(gs_ufunc ufunc, PyObject *result, PyObject *out)
     if (from < 0 || to < 0) {
         ;
     } else if (!gs_can_store(from, to)) {
-        PyErr_Format(PyExc_RuntimeError, "%s: result type %s can't be cast to the desired output type %s",
-                     gs_ufuncs[ufunc].name, gs_type_name(from), gs_type_name(to));
+        PyErr_Format(PyExc_RuntimeError, "%s_: result type %s can't be cast to the desired output type %s",
+                     gs_inplace_op_name(ufunc), gs_type_name(from), gs_type_name(to));
     } else if (!gs_same_shape(result, out)) {
         PyObject *has = gs_shape_text(gs_fields(out)->nd, gs_fields(out)->dimensions);
         PyObject *needs = gs_shape_text(gs_fields(result)->nd, gs_fields(result)->dimensions);
         if (has != NULL && needs != NULL) {
-            PyErr_Format(PyExc_RuntimeError, "%s: output with shape %U doesn't match the broadcast shape %U",
-                         gs_ufuncs[ufunc].name, has, needs);
+            PyErr_Format(PyExc_RuntimeError, "%s_: output with shape %U doesn't match the broadcast shape %U",
+                         gs_inplace_op_name(ufunc), has, needs);
         }
         Py_XDECREF(has);
         Py_XDECREF(needs);

@@ -167,7 +167,7 @@ refuse_bool_negative(void)
 int
 gs_compute_type(gs_ufunc ufunc, int type)
 {
-    const char *name = gs_ufuncs[ufunc].name;
+    const char *name = gs_op_name(ufunc);
     gs_category category = gs_category_of(type);
     switch (gs_ufuncs[ufunc].rule) {
     case GS_RULE_FLOAT: return category <= GS_INT ? gs_default_float : type;

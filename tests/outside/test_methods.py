@@ -26,7 +26,7 @@ def test_methods_do_what_functions_do(small, run_python):
     assert outputs(run_python, code, small) == [
         "True True",
         "True",
-        "<method 'ripple' of 'gradsmith.generated.tensor.Tensor' objects> True",
+        "<method 'ripple' of 'gradsmith.Tensor' objects> True",
         "Waves that grow.",
     ]
 
