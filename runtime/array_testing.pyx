@@ -228,11 +228,19 @@ cdef double _per_call(double start, int n) noexcept:
     return (perf_counter() - start) * 1e9 / n
 
 
+cdef int drop(PyObject *array) except -1:
+    """Release a result; an error when there is none."""
+    if array == NULL:
+        return -1
+    release_array(array)
+    return 0
+
+
 def time_unary(str name, a, int n):
     cdef int ufunc = _numbers[name], i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(unary(ufunc, <PyObject *>a))
+        drop(unary(ufunc, <PyObject *>a))
     return _per_call(start, n)
 
 
@@ -240,7 +248,7 @@ def time_binary(str name, a, b, int n):
     cdef int ufunc = _numbers[name], i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(binary(ufunc, <PyObject *>a, <PyObject *>b))
+        drop(binary(ufunc, <PyObject *>a, <PyObject *>b))
     return _per_call(start, n)
 
 
@@ -248,7 +256,7 @@ def time_scalar(str name, a, number, int n):
     cdef int ufunc = _numbers[name], i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(binary_scalar(ufunc, <PyObject *>a, number, False))
+        drop(binary_scalar(ufunc, <PyObject *>a, number, False))
     return _per_call(start, n)
 
 
@@ -262,7 +270,7 @@ def time_fused(str name, list inputs, int n):
     cdef const FusedKernel *kernel = _kernel(name)
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(fused(kernel, pointers, numbers, NULL))
+        drop(fused(kernel, pointers, numbers, NULL))
     return _per_call(start, n)
 
 
@@ -270,7 +278,7 @@ def time_sum(a, axes, int n):
     cdef int i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(sum_axes(<PyObject *>a, axes, False))
+        drop(sum_axes(<PyObject *>a, axes, False))
     return _per_call(start, n)
 
 
@@ -278,7 +286,7 @@ def time_softmax(a, int axis, int n):
     cdef int i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(softmax(<PyObject *>a, axis))
+        drop(softmax(<PyObject *>a, axis))
     return _per_call(start, n)
 
 
@@ -286,7 +294,7 @@ def time_matmul(a, b, bint transpose_a, bint transpose_b, int n):
     cdef int i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(matmul_transposed(<PyObject *>a, transpose_a, <PyObject *>b, transpose_b))
+        drop(matmul_transposed(<PyObject *>a, transpose_a, <PyObject *>b, transpose_b))
     return _per_call(start, n)
 
 
@@ -294,5 +302,5 @@ def time_linear(x, weight, bias, int n):
     cdef int i
     cdef double start = perf_counter()
     for i in range(n):
-        release_array(linear(<PyObject *>x, <PyObject *>weight, <PyObject *>bias))
+        drop(linear(<PyObject *>x, <PyObject *>weight, <PyObject *>bias))
     return _per_call(start, n)

@@ -20,6 +20,7 @@ def call_node(Node node not None, tuple given):
     """
     cdef int count = node.n_outputs + node.n_edges
     cdef PyObject **slots
+    check_recorded(node)
     check_given(node, given)
     slots = <PyObject **>PyMem_Calloc(max(count, 1), sizeof(PyObject *))
     if slots == NULL:
@@ -37,6 +38,13 @@ def call_node(Node node not None, tuple given):
         PyMem_Free(slots)
     found = tuple([gradient if node.edges[<int>i].node != NULL else None for i, gradient in enumerate(found)])
     return found[0] if len(found) == 1 else found
+
+
+cdef int check_recorded(Node node) except -1:
+    """One that Python made by calling __new__ has no edges, and none of the tensors that it computes with."""
+    if node.sequence_nr == 0:
+        raise RuntimeError(f"{node.name()} was not recorded by an operation: it has nothing to compute with")
+    return 0
 
 
 cdef int check_given(Node node, tuple given) except -1:

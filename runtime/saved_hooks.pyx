@@ -239,6 +239,8 @@ cdef class KeptTensor:
         cdef TensorBase t
         if type(self.kept) is Packed:
             return unpack_packed(None, self.kept)
+        if self.kept is None:
+            raise RuntimeError("KeptTensor.get(): no tensor has been kept; KeptTensor(tensor) keeps one")
         t = self.kept
         if version_of(t) != self.version:
             raise RuntimeError(

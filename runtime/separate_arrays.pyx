@@ -94,7 +94,11 @@ cpdef object separate(object array):
     """Another ndarray, of the plain class, over the memory of `array`. None, and what has no data, have nothing to share."""
     cdef MemoryShare share
     cdef object result
-    if array is None or is_meta(<PyObject *>array):
+    if array is None:
+        return None
+    if not cnp.PyArray_Check(array):
+        raise TypeError(f"expected an ndarray, got {type(array).__name__}")
+    if is_meta(<PyObject *>array):
         return array
     result = array_over_all(<cnp.ndarray>array)
     share = MemoryShare.__new__(MemoryShare)

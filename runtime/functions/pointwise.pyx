@@ -40,6 +40,13 @@ cdef object as_array(object value):
     return np.asarray(value, number_dtype(value))
 
 
+cdef int require_array(object a) except -1:
+    """The kernels look at nothing but the fields of an ndarray."""
+    if not cnp.PyArray_Check(a):
+        raise TypeError(f"expected an ndarray, got {type(a).__name__}")
+    return 0
+
+
 # ---- functions of floats
 
 cpdef object floating_of(object function, object a):
@@ -88,6 +95,7 @@ cdef int check_broadcast(str op, object a, object b, object c) except -1:
 
 cpdef object erf_of(object a):
     """The error function, which NumPy has not."""
+    require_array(a)
     cdef int type_number = cnp.PyArray_TYPE(a)
     if cnp.PyTypeNum_ISCOMPLEX(type_number):
         raise NotImplementedError(f"erf() is not defined for {a.dtype}")
@@ -150,10 +158,12 @@ cdef int check_divisor(object b) except -1:
 # ---- copies and parts
 
 cpdef object clone_of(object a):
+    require_array(a)
     return a if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
 
 
 cpdef object clone_by_rows_of(object a):
+    require_array(a)
     return a if is_meta(<PyObject *>a) else take(clone_by_rows(<PyObject *>a))
 
 

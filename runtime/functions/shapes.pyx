@@ -82,10 +82,18 @@ cdef list shape_list(cnp.ndarray a):
     return [cnp.PyArray_DIM(a, i) for i in range(cnp.PyArray_NDIM(a))]
 
 
+cdef int require_array(cnp.ndarray a) except -1:
+    """Cython lets None pass for an ndarray."""
+    if a is None:
+        raise TypeError("expected an ndarray, got None")
+    return 0
+
+
 # ---- reshape and view
 
 cpdef object reshape_of(cnp.ndarray a, object shape):
     """The elements in another shape: a view when strides can say it, else a copy that owns its memory."""
+    require_array(a)
     cdef Layout layout
     read_sizes(a, shape, &layout)
     if fit_strides(a, &layout):
@@ -94,6 +102,7 @@ cpdef object reshape_of(cnp.ndarray a, object shape):
 
 
 cpdef object view_of(cnp.ndarray a, object size):
+    require_array(a)
     cdef Layout layout
     read_sizes(a, size, &layout)
     if not fit_strides(a, &layout):
@@ -206,6 +215,7 @@ cdef list element_strides(cnp.ndarray a):
 # ---- dimensions in another order
 
 cpdef object transpose_of(cnp.ndarray a, Py_ssize_t dim0, Py_ssize_t dim1):
+    require_array(a)
     cdef Layout layout
     cdef int first = wrap_dim(dim0, cnp.PyArray_NDIM(a))
     cdef int second = wrap_dim(dim1, cnp.PyArray_NDIM(a))
@@ -223,6 +233,7 @@ cdef void exchange(Layout *layout, int first, int second) noexcept:
 
 
 cpdef object permute_of(cnp.ndarray a, object dims):
+    require_array(a)
     cdef Layout layout
     cdef int axes[MAX_DIMS]
     cdef int ndim = cnp.PyArray_NDIM(a)
@@ -240,6 +251,7 @@ cpdef object permute_of(cnp.ndarray a, object dims):
 
 
 cpdef object t_of(cnp.ndarray a):
+    require_array(a)
     cdef Layout layout
     read_layout(a, &layout)
     if layout.ndim > 2:
@@ -252,6 +264,7 @@ cpdef object t_of(cnp.ndarray a):
 
 
 cpdef object T_of(cnp.ndarray a):
+    require_array(a)
     cdef Layout layout
     cdef int i
     read_layout(a, &layout)
@@ -261,6 +274,7 @@ cpdef object T_of(cnp.ndarray a):
 
 
 cpdef object mT_of(cnp.ndarray a):
+    require_array(a)
     cdef Layout layout
     read_layout(a, &layout)
     if layout.ndim == 1:
@@ -274,6 +288,7 @@ cpdef object mT_of(cnp.ndarray a):
 
 cpdef object squeeze_of(cnp.ndarray a, object dim):
     """Without the dimensions of size one, or (`dim`) those of them."""
+    require_array(a)
     cdef Layout layout
     cdef int axes[MAX_DIMS]
     cdef int ndim = cnp.PyArray_NDIM(a)
@@ -287,6 +302,7 @@ cpdef object squeeze_of(cnp.ndarray a, object dim):
 
 
 cpdef object unsqueeze_of(cnp.ndarray a, Py_ssize_t dim):
+    require_array(a)
     cdef Layout layout
     cdef int ndim = cnp.PyArray_NDIM(a)
     cdef int place = wrap_dim(dim, ndim + 1)
@@ -303,6 +319,7 @@ cpdef object unsqueeze_of(cnp.ndarray a, Py_ssize_t dim):
 
 cpdef object restore_dims_of(cnp.ndarray a, int ndim, object dim, bint keepdim):
     """A reduction's result with the dimensions it lost put back with size one; `ndim` is what it was before."""
+    require_array(a)
     cdef Layout layout
     cdef int axes[MAX_DIMS]
     cdef int count, i
@@ -325,6 +342,7 @@ cpdef object restore_dims_of(cnp.ndarray a, int ndim, object dim, bint keepdim):
 
 cpdef object expand_of(cnp.ndarray a, object size):
     """View in which dimensions of size one, and new ones in front, are repeated by a stride of zero."""
+    require_array(a)
     cdef Layout layout
     cdef int added = <int>len(size) - cnp.PyArray_NDIM(a)
     cdef npy_intp wanted
@@ -363,6 +381,7 @@ cdef int push_expanded(cnp.ndarray a, Layout *layout, int axis, npy_intp wanted,
 # ---- parts
 
 cpdef object select_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t index):
+    require_array(a)
     cdef Layout layout
     cdef int ndim = cnp.PyArray_NDIM(a)
     cdef int axis, i
@@ -383,6 +402,7 @@ cpdef object select_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t index):
 
 
 cpdef object narrow_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t start, Py_ssize_t length):
+    require_array(a)
     cdef int ndim = cnp.PyArray_NDIM(a)
     cdef int axis
     cdef npy_intp size
@@ -410,6 +430,7 @@ cdef object part(cnp.ndarray a, int axis, npy_intp start, npy_intp length):
 
 cpdef list split_of(cnp.ndarray a, object split_size, Py_ssize_t dim):
     """Views along an axis, of one length (an int) or of given lengths."""
+    require_array(a)
     cdef int axis
     if cnp.PyArray_NDIM(a) == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
@@ -469,6 +490,7 @@ cdef list parts_of(cnp.ndarray a, int axis, object lengths):
 
 
 cpdef list unbind_of(cnp.ndarray a, Py_ssize_t dim):
+    require_array(a)
     cdef int axis
     cdef npy_intp i
     if cnp.PyArray_NDIM(a) == 0:
@@ -485,6 +507,7 @@ cpdef list unbind_of(cnp.ndarray a, Py_ssize_t dim):
 
 cpdef object strided_view_of(cnp.ndarray a, object geometry):
     """View of the sizes, strides and offset of a StridedGeometry, which has been checked against the memory of `a`."""
+    require_array(a)
     cdef Layout layout
     cdef npy_intp stride
     cdef bint has_data = not is_meta(<PyObject *>a)
