@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from .checking import Context, Resolved, gives_gradient
 from .declaration import Declaration, DerivedText, RawFormula
@@ -269,7 +270,7 @@ class BackwardBuilder:
             needed_by = _readers(gradients, name)
             if needed_by and not kind.is_differentiable:
                 edges = _edges(gradients, needed_by, Name(kind.plain, name))
-                yield SavedValue(name, slot, None, None, needed_by, edges)
+                yield SavedValue(name, slot, None, None, needed_by, edges, self.value_kind(name, kind))
                 slot += 1
             for attribute in _attributes(gradients, name):
                 readers = _attribute_readers(gradients, attribute)
@@ -279,6 +280,11 @@ class BackwardBuilder:
             for count in (c for c in counted if c.owner == name and c not in _attributes(gradients, name)):
                 yield SavedValue(count.saved_name, slot, name, count.attribute, (), every_edge)
                 slot += 1
+
+    def value_kind(self, name: str, type_: Type) -> Literal["plain", "operand", "object"]:
+        if type_.name == "object":
+            return "object"
+        return "operand" if name in self.declaration.scalar_positions(self.index) else "plain"
 
     def counted(self, gradients: tuple[Gradient_, ...]) -> tuple[Attribute, ...]:
         """Numbers of tensors of all lists but the last: they tell where the edges of the next list begin."""

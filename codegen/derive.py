@@ -22,6 +22,7 @@ from .model import Table
 from .resolve_operators import BINARY_OPERATORS
 from .rules import EntryRules, LibraryRules, NoRule, Rules
 from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
+from .substitute import substituted
 from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
 from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
 from .syntax import parse
@@ -162,6 +163,9 @@ class Deriver:
     def has_entry(self, c_entry: str) -> bool:
         return c_entry in self._rules
 
+    def rules_of(self, c_entry: str) -> Rules:
+        return self._rules[c_entry]
+
     # -- mistakes
 
     def _report(self, declaration: Declaration, name: str, problem: NoDerivative) -> None:
@@ -232,12 +236,24 @@ class _Step:
 
     def _read(self, expr: Expr) -> Symbolic:
         """The formula with one for the gradient, which makes it the (conjugate) derivative."""
+        expr = self._unfolded(expr)
         _verify_linear(self.rules.base, expr, self.only_real)
         names = {name: dual.value for name, dual in zip(self.rules.arguments, self.arguments, strict=True)}
         names[self.rules.output] = self.value
         callees = self.deriver.context.callees
         found = Symbolizer(callees, names, ONE, only_real=self.only_real, derivative=True).read(expr)
         return found if self.only_real else conjugate(found)
+
+    def _unfolded(self, expr: Expr) -> Expr:
+        """A formula that is a call of another elementwise op, such as threshold_backward, is what that op computes."""
+        if not isinstance(expr, Call) or expr.function == "where" or not self.deriver.has_entry(expr.c_entry):
+            return expr
+        called = self.deriver.rules_of(expr.c_entry)
+        arguments = dict(zip(called.arguments, expr.arguments, strict=True))
+        try:
+            return substituted(called.forward(), {Name: lambda name: arguments[name.name]})
+        except NoRule:
+            return expr
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,8 @@ def _guards(variant: Variant, backward: Backward, edges: tuple[int, ...]) -> tup
 
 def _save(variant: Variant, kept: SavedTensor | SavedValue, inplace: bool) -> Save:
     if isinstance(kept, SavedValue):
-        return Save("set_value", kept.slot, saved_value_text(variant, kept, inplace))
+        function = "save_object" if kept.kind == "object" else "set_value"
+        return Save(function, kept.slot, saved_value_text(variant, kept, inplace))
     if kept.is_list:
         return Save("save_list", kept.slot, kept.name)
     if kept.is_output:
@@ -296,6 +297,8 @@ def array_names(variant: Variant, table: Table) -> dict[str, str]:
     for argument in variant.signature.arguments:
         if argument.type.name == "Tensor":
             names[argument.name] = _array_argument(argument, separate=_calls_python(variant, table))
+        elif argument.type.name == "object":
+            names[argument.name] = f"arrays_in({argument.name})"
     return names
 
 

@@ -37,6 +37,9 @@ class SavedValue:
 
     Either an argument itself (``owner`` is None, ``name`` is the argument), or an attribute of a
     tensor: ``self.shape`` is kept as ``self_shape``, so that the tensor need not be.
+
+    Most values stay with the node. A number in the place of a tensor (``kind`` is "operand") is freed with the graph,
+    as the tensor would be; so are the tensors in an argument of any type ("object"), which are checked for changes too.
     """
 
     name: str
@@ -45,6 +48,7 @@ class SavedValue:
     attribute: str | None
     needed_by: tuple[int, ...]
     edges: tuple[int, ...]
+    kind: Literal["plain", "operand", "object"] = "plain"
 
     def __post_init__(self) -> None:
         assert (self.owner is None) == (self.attribute is None), self

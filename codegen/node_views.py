@@ -24,6 +24,8 @@ from .views import (
     backward_table_name,
 )
 
+_VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}
+
 
 def node_view(variant: Variant, table: Table) -> NodeView | None:
     backward = variant.backward
@@ -75,6 +77,7 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         ),
         shared=tuple(shared),
         gradients=tuple(gradients),
+        freed=tuple(value.slot for value in backward.values if value.kind == "operand"),
         properties=_properties(backward),
     )
 
@@ -102,7 +105,7 @@ def _load(saved: SavedTensor) -> Load:
 
 
 def _value_loads(backward: Backward) -> dict[str, Load]:
-    return {value.name: Load(_local(value.name), "value_of", value.slot) for value in backward.values}
+    return {value.name: Load(_local(value.name), _VALUE_GETTERS[value.kind], value.slot) for value in backward.values}
 
 
 def _local(name: str) -> str:
@@ -169,7 +172,9 @@ def _loading_once(
     seen: set[str] = set()
 
     def marked(loads: tuple[Load, ...]) -> tuple[Load, ...]:
-        found = tuple(replace(load, again=load.name in seen and load.getter != "value_of") for load in loads)
+        found = tuple(
+            replace(load, again=load.name in seen and load.getter not in _VALUE_GETTERS.values()) for load in loads
+        )
         seen.update(load.name for load in loads)
         return found
 
@@ -255,7 +260,7 @@ def _one_line(text: str) -> str:
 def _properties(backward: Backward) -> tuple[PropertyView, ...]:
     tensors = [PropertyView(f"_saved_{s.name}", "saved_attribute", s.slot) for s in backward.saved]
     lists = [PropertyView(f"_saved_{s.name}", "saved_list_attribute", s.slot) for s in backward.saved_lists]
-    values = [PropertyView(f"_saved_{v.name}", "value_of", v.slot) for v in backward.values]
+    values = [PropertyView(f"_saved_{v.name}", _VALUE_GETTERS[v.kind], v.slot) for v in backward.values]
     raw_tensors = [PropertyView(f"_raw_saved_{s.name}", "raw_saved", s.slot) for s in backward.saved]
     raw_lists = [PropertyView(f"_raw_saved_{s.name}", "raw_saved_list", s.slot) for s in backward.saved_lists]
     return (*tensors, *lists, *values, *raw_tensors, *raw_lists)

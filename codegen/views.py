@@ -111,6 +111,7 @@ class NodeView:
     object_locals: tuple[str, ...]
     shared: tuple[SharedView, ...]
     gradients: tuple[GradientView, ...]
+    freed: tuple[int, ...]  # slots of the values that go with what is saved
     properties: tuple[PropertyView, ...]
 
     @property

@@ -61,6 +61,7 @@ from gradsmith.generated.trigonometric import (
 from gradsmith.generated.activation import (
     sigmoid,
     relu,
+    threshold_backward,
     softplus,
     gelu,
     gelu_erf,

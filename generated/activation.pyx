@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -95,7 +96,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -104,11 +113,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -147,6 +159,7 @@ from gradsmith.generated.exponential cimport (
 )
 from gradsmith.runtime.formulas cimport (
     is_tanh,
+    zeros_like,
 )
 from gradsmith.generated.trigonometric cimport (
     op_tanh,
@@ -171,6 +184,7 @@ cdef extern from "activation_kernels.h":
     const FusedKernel *const SILU_BACKWARD[1]
     const FusedKernel SIGMOID_FORWARD
     const FusedKernel RELU_FORWARD
+    const FusedKernel THRESHOLD_BACKWARD_FORWARD
     const FusedKernel SOFTPLUS_FORWARD
     const FusedKernel GELU_ERF_FORWARD
     const FusedKernel GELU_TANH_FORWARD
@@ -268,7 +282,7 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("sigmoid_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SIGMOID_FORWARD, operands, (), self):
@@ -330,9 +344,9 @@ cdef class ReluBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase result
-        # self: where(result <= 0, 0, grad)
+        # self: threshold_backward(grad, result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_where_scalar_tensor(op_le_scalar(result, 0), 0, grad))
+        give(grad_inputs, 0, op_threshold_backward(grad, result))
         return 0
 
     cpdef str name(self):
@@ -353,7 +367,7 @@ cdef int tangents_relu(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_scalar_tensor(op_le_scalar(result, 0), 0, self_t))
+            walk.give(result, op_threshold_backward(self_t, result))
     finally:
         walk.end()
     return 0
@@ -408,7 +422,7 @@ cdef TensorBase inplace_relu(TensorBase self):
         node = ReluBackward0.__new__(ReluBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("relu_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&RELU_FORWARD, operands, (), self):
@@ -452,14 +466,134 @@ def relu(input):
     -----
     Gradients::
 
-        input: where(result <= 0, 0, grad)
+        input: threshold_backward(grad, result)
         result: auto_element_wise
     """
     return call_relu(input)
 
 
-# ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+# ---- threshold_backward(Tensor self, Tensor output) -> Tensor
 # derivatives.yaml:715
+
+cdef class ThresholdBackwardBackward0(Node):
+    """Backward of ``threshold_backward(Tensor self, Tensor output) -> Tensor``."""
+
+    # Saves output for the gradient of self.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase output
+        if wants(wanted, 0):    # self: threshold_backward(grad, output)
+            output = unpack(self, 0)
+            give(grad_inputs, 0, op_threshold_backward(grad, output))
+        if wants(wanted, 1):    # output: zeros_like(grad)
+            give(grad_inputs, 1, zeros_like(grad))
+        return 0
+
+    cpdef str name(self):
+        return "ThresholdBackwardBackward0"
+
+    @property
+    def _saved_output(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _raw_saved_output(self):
+        return raw_saved(self, 0)
+
+cdef int tangents_threshold_backward(TensorBase result, TensorBase self, TensorBase output) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t, output_t, result_t
+    cdef LevelWalk walk = walk_levels((self, output))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            output_t = walk.tangent(output)
+            result_t = None
+            if self_t is not None:
+                result_t = op_threshold_backward(self_t, output)
+            if output_t is not None:
+                result_t = plus(result_t, zeros_like(output_t))
+            walk.give(result, result_t)
+    finally:
+        walk.end()
+    return 0
+
+cdef TensorBase threshold_backward_by_ops(TensorBase self, TensorBase output):
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
+    try:
+        return op_where_scalar_tensor(op_le_scalar(output, 0), 0, self)
+    finally:
+        swap_grad_mode(recording)
+        swap_ceiling(ceiling)
+
+cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("threshold_backward", (self, output))
+    cdef PyObject *operands[2]
+    operands[0] = <PyObject *>self
+    operands[1] = <PyObject *>output
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&THRESHOLD_BACKWARD_FORWARD, operands, ())
+    if result is None:
+        result = threshold_backward_by_ops(self, output)
+    cdef ThresholdBackwardBackward0 node
+    if requires_grad_2(self, output):
+        node = ThresholdBackwardBackward0.__new__(ThresholdBackwardBackward0)
+        node.init(2, 1, 0)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, output)
+        if node.edges[0].node != NULL:
+            save_input(node, 0, output)
+        set_history(result, node)
+    if has_tangent_2(self, output):
+        tangents_threshold_backward(result, self, output)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_threshold_backward(object self, object output):
+    self = check_tensor(self, "threshold_backward", "input", 1)
+    output = check_tensor(output, "threshold_backward", "output", 2)
+    check_real(self, "threshold_backward")
+    check_real(output, "threshold_backward")
+    return op_threshold_backward(<TensorBase>self, <TensorBase>output)
+
+def threshold_backward(input, output):
+    """Gradient through relu, which leads to the output too, so that it can be differentiated, to zeros.
+
+    ``threshold_backward(Tensor self, Tensor output) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor
+    output : Tensor
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    RuntimeError
+        If the shapes do not fit together.
+
+    Notes
+    -----
+    Gradients::
+
+        input: threshold_backward(grad, output)
+        output: zeros_like(grad)
+        result: auto_element_wise
+    """
+    return call_threshold_backward(input, output)
+
+
+# ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+# derivatives.yaml:726
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -582,7 +716,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:728
+# derivatives.yaml:739
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -622,7 +756,7 @@ def gelu(input, *, approximate="none"):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:742
+# derivatives.yaml:753
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -727,7 +861,7 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:751
+# derivatives.yaml:762
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -833,7 +967,7 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:760
+# derivatives.yaml:771
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

@@ -45,7 +45,7 @@ const gs_fused_kernel *const SIGMOID_BACKWARD[1] = {
 /* ---- RELU_BACKWARD */
 /* derivatives.yaml:702 */
 
-/* self: where(result <= 0, 0, grad) */
+/* self: threshold_backward(grad, result) */
 GS_CLONES static void relu_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -84,7 +84,7 @@ const gs_fused_kernel *const RELU_BACKWARD[1] = {
 };
 
 /* ---- SOFTPLUS_BACKWARD */
-/* derivatives.yaml:715 */
+/* derivatives.yaml:726 */
 
 /* self: where(self * beta > threshold, grad, grad * sigmoid(self * beta)) */
 GS_CLONES static void softplus_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -132,7 +132,7 @@ const gs_fused_kernel *const SOFTPLUS_BACKWARD[1] = {
 };
 
 /* ---- GELU_ERF_BACKWARD */
-/* derivatives.yaml:742 */
+/* derivatives.yaml:753 */
 
 /* self: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self)) */
 GS_CLONES static void gelu_erf_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -173,7 +173,7 @@ const gs_fused_kernel *const GELU_ERF_BACKWARD[1] = {
 };
 
 /* ---- GELU_TANH_BACKWARD */
-/* derivatives.yaml:751 */
+/* derivatives.yaml:762 */
 
 /* self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))))) */
 GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -216,7 +216,7 @@ const gs_fused_kernel *const GELU_TANH_BACKWARD[1] = {
 };
 
 /* ---- SILU_BACKWARD */
-/* derivatives.yaml:760 */
+/* derivatives.yaml:771 */
 
 /* self: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self)))) */
 GS_CLONES static void silu_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -328,8 +328,45 @@ const gs_fused_kernel RELU_FORWARD = {
     .inputs = {0},
 };
 
-/* ---- SOFTPLUS_FORWARD */
+/* ---- THRESHOLD_BACKWARD_FORWARD */
 /* derivatives.yaml:715 */
+
+/* where(output <= 0, 0, self) */
+GS_CLONES static void threshold_backward_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    const float *output = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = output[i] <= 0.0f ? 0.0f : self[i];
+    }
+}
+
+GS_CLONES static void threshold_backward_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    const double *output = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = output[i] <= 0.0 ? 0.0 : self[i];
+    }
+}
+
+const gs_fused_kernel THRESHOLD_BACKWARD_FORWARD = {
+    .name = "threshold_backward_forward",
+    .loops = {threshold_backward_forward_f, threshold_backward_forward_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 2,
+    .inputs = {0, 1},
+};
+
+/* ---- SOFTPLUS_FORWARD */
+/* derivatives.yaml:726 */
 
 /* where(self * beta > threshold, self, log1p(exp(self * beta)) / beta) */
 GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy_intp n)
@@ -373,7 +410,7 @@ const gs_fused_kernel SOFTPLUS_FORWARD = {
 };
 
 /* ---- GELU_ERF_FORWARD */
-/* derivatives.yaml:742 */
+/* derivatives.yaml:753 */
 
 /* 0.5 * self * (1 + erf(0.7071067811865476 * self)) */
 GS_CLONES static void gelu_erf_forward_f(char **args, const double *scalars, npy_intp n)
@@ -408,7 +445,7 @@ const gs_fused_kernel GELU_ERF_FORWARD = {
 };
 
 /* ---- GELU_TANH_FORWARD */
-/* derivatives.yaml:751 */
+/* derivatives.yaml:762 */
 
 /* 0.5 * self * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) */
 GS_CLONES static void gelu_tanh_forward_f(char **args, const double *scalars, npy_intp n)
@@ -443,7 +480,7 @@ const gs_fused_kernel GELU_TANH_FORWARD = {
 };
 
 /* ---- SILU_FORWARD */
-/* derivatives.yaml:760 */
+/* derivatives.yaml:771 */
 
 /* self * sigmoid(self) */
 GS_CLONES static void silu_forward_f(char **args, const double *scalars, npy_intp n)

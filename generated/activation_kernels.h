@@ -15,6 +15,7 @@ extern const gs_fused_kernel *const SILU_BACKWARD[1];
 /* Values of pointwise ops. */
 extern const gs_fused_kernel SIGMOID_FORWARD;
 extern const gs_fused_kernel RELU_FORWARD;
+extern const gs_fused_kernel THRESHOLD_BACKWARD_FORWARD;
 extern const gs_fused_kernel SOFTPLUS_FORWARD;
 extern const gs_fused_kernel GELU_ERF_FORWARD;
 extern const gs_fused_kernel GELU_TANH_FORWARD;

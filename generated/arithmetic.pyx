@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -98,7 +99,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -107,11 +116,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -223,7 +235,7 @@ cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        history = prepare_history(self, node)
+        history = prepare_history("add_", self, node)
     binary_into(ADD, self.array, other.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -288,7 +300,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("add_", self, node)
     binary_scalar_into(ADD, self.array, other, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -394,7 +406,7 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
         collect_edge(node, 1, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
-        history = prepare_history(self, node)
+        history = prepare_history("add_", self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -476,7 +488,7 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
         node = AddScalarBackward1.__new__(AddScalarBackward1)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("add_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
@@ -631,7 +643,7 @@ cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        history = prepare_history(self, node)
+        history = prepare_history("sub_", self, node)
     binary_into(SUBTRACT, self.array, other.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -696,7 +708,7 @@ cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("sub_", self, node)
     binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -845,7 +857,7 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
         collect_edge(node, 1, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
-        history = prepare_history(self, node)
+        history = prepare_history("sub_", self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -927,7 +939,7 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("sub_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
@@ -1183,7 +1195,7 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
             save_input(node, 0, original_of(self))
         if node.edges[0].node != NULL:
             save_input(node, 1, other)
-        history = prepare_history(self, node)
+        history = prepare_history("mul_", self, node)
     binary_into(MULTIPLY, self.array, other.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -1199,16 +1211,20 @@ cdef class MulScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object other
         # self: grad * conj(other)
-        other = value_of(self, 0)
+        other = unpack_number(self, 0)
         give(grad_inputs, 0, op_mul_scalar(grad, conj_number(other)))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "MulBackward0"
 
     @property
     def _saved_other(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
 cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
@@ -1258,7 +1274,7 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
         set_value(node, 0, other)
-        history = prepare_history(self, node)
+        history = prepare_history("mul_", self, node)
     binary_scalar_into(MULTIPLY, self.array, other, False, self.array)
     finish_inplace(self, history)
     if span:

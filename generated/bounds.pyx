@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -97,7 +98,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -106,11 +115,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -262,9 +274,13 @@ cdef class MaximumScalarBackward0(Node):
         cdef object other
         # self: where(self == other, grad / 2, where(self < other, 0, grad))
         self_ = unpack(self, 0)
-        other = value_of(self, 0)
+        other = unpack_number(self, 0)
         give(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_scalar(self_, other), 0, grad)))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "MaximumBackward0"
@@ -275,7 +291,7 @@ cdef class MaximumScalarBackward0(Node):
 
     @property
     def _saved_other(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -447,9 +463,13 @@ cdef class MinimumScalarBackward0(Node):
         cdef object other
         # self: where(self == other, grad / 2, where(self > other, 0, grad))
         self_ = unpack(self, 0)
-        other = value_of(self, 0)
+        other = unpack_number(self, 0)
         give(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_scalar(self_, other), 0, grad)))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "MinimumBackward0"
@@ -460,7 +480,7 @@ cdef class MinimumScalarBackward0(Node):
 
     @property
     def _saved_other(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -683,7 +703,7 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         save_input(node, 2, max)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_", self, node)
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
@@ -709,16 +729,20 @@ cdef class ClampTensorScalarBackward0(Node):
         if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
-            max = value_of(self, 0)
+            max = unpack_number(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0))
         if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
                 min = unpack(self, 1)
-            max = value_of(self, 0)
+            max = unpack_number(self, 0)
             give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_scalar(min, max)), grad, 0))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "ClampBackward0"
@@ -733,7 +757,7 @@ cdef class ClampTensorScalarBackward0(Node):
 
     @property
     def _saved_max(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -817,7 +841,7 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         set_value(node, 0, max)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_", self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
@@ -842,16 +866,20 @@ cdef class ClampScalarTensorBackward0(Node):
         if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
             self_ = unpack(self, 0)
             max = unpack(self, 1)
-            min = value_of(self, 0)
+            min = unpack_number(self, 0)
             give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0))
         if wants(wanted, 1):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
                 max = unpack(self, 1)
-            min = value_of(self, 0)
+            min = unpack_number(self, 0)
             give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_scalar(max, min)), grad, 0))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "ClampBackward0"
@@ -866,7 +894,7 @@ cdef class ClampScalarTensorBackward0(Node):
 
     @property
     def _saved_min(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -950,7 +978,7 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
         set_value(node, 0, min)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_", self, node)
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
@@ -973,10 +1001,15 @@ cdef class ClampScalarScalarBackward0(Node):
         cdef object min, max
         # self: where((self >= min) & (self <= max), grad, 0)
         self_ = unpack(self, 0)
-        min = value_of(self, 0)
-        max = value_of(self, 1)
+        min = unpack_number(self, 0)
+        max = unpack_number(self, 1)
         give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_scalar(self_, max)), grad, 0))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+        drop_value(self, 1)
 
     cpdef str name(self):
         return "ClampBackward0"
@@ -987,11 +1020,11 @@ cdef class ClampScalarScalarBackward0(Node):
 
     @property
     def _saved_min(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _saved_max(self):
-        return value_of(self, 1)
+        return unpack_number(self, 1)
 
     @property
     def _raw_saved_self(self):
@@ -1062,7 +1095,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
         set_value(node, 1, max)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
@@ -1327,7 +1360,7 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
         collect_edge(node, 1, min)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_min_", self, node)
     binary_into(MAXIMUM, self.array, min.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -1346,9 +1379,13 @@ cdef class ClampMinScalarBackward0(Node):
         cdef object min
         # self: where(self >= min, grad, 0)
         self_ = unpack(self, 0)
-        min = value_of(self, 0)
+        min = unpack_number(self, 0)
         give(grad_inputs, 0, op_where_tensor_scalar(op_ge_scalar(self_, min), grad, 0))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "ClampMinBackward0"
@@ -1359,7 +1396,7 @@ cdef class ClampMinScalarBackward0(Node):
 
     @property
     def _saved_min(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -1415,7 +1452,7 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_min_", self, node)
     binary_scalar_into(MAXIMUM, self.array, min, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -1576,7 +1613,7 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
         collect_edge(node, 1, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_max_", self, node)
     binary_into(MINIMUM, self.array, max.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -1595,9 +1632,13 @@ cdef class ClampMaxScalarBackward0(Node):
         cdef object max
         # self: where(self <= max, grad, 0)
         self_ = unpack(self, 0)
-        max = value_of(self, 0)
+        max = unpack_number(self, 0)
         give(grad_inputs, 0, op_where_tensor_scalar(op_le_scalar(self_, max), grad, 0))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "ClampMaxBackward0"
@@ -1608,7 +1649,7 @@ cdef class ClampMaxScalarBackward0(Node):
 
     @property
     def _saved_max(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -1664,7 +1705,7 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, max)
-        history = prepare_history(self, node)
+        history = prepare_history("clamp_max_", self, node)
     binary_scalar_into(MINIMUM, self.array, max, False, self.array)
     finish_inplace(self, history)
     if span:

@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -95,7 +96,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -104,11 +113,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -136,7 +148,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1933
+# derivatives.yaml:1944
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -212,7 +224,7 @@ def clone(input):
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml:1943
+# derivatives.yaml:1954
 
 cdef class CloneByRowsBackward0(Node):
     """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
@@ -288,7 +300,7 @@ def clone_by_rows(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1953
+# derivatives.yaml:1964
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -350,7 +362,7 @@ def detach_copy(input):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1964
+# derivatives.yaml:1975
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -367,7 +379,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1972
+# derivatives.yaml:1983
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -380,7 +392,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1982
+# derivatives.yaml:1993
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -393,7 +405,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:1994
+# derivatives.yaml:2005
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -453,7 +465,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:2005
+# derivatives.yaml:2016
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -532,7 +544,7 @@ def to_copy(input, dtype):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2015
+# derivatives.yaml:2026
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -622,7 +634,7 @@ def copy_to(input, device, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2025
+# derivatives.yaml:2036
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -666,7 +678,7 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
-        history = prepare_history(self, node)
+        history = prepare_history("fill_", self, node)
     write_values("fill_", self, pointwise.filling_of(array_of(value)))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
@@ -709,7 +721,7 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
         node = FillScalarBackward0.__new__(FillScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("fill_", self, node)
     write_values("fill_", self, pointwise.filling_of(value))
     finish_inplace(self, history)
     if has_tangent_1(self):
@@ -727,7 +739,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2037
+# derivatives.yaml:2048
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -764,7 +776,7 @@ cdef TensorBase op_zero_(TensorBase self):
         node = ZeroBackward0.__new__(ZeroBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("zero_", self, node)
     write_values("zero_", self, np.zeros((), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
@@ -806,7 +818,7 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2047
+# derivatives.yaml:2058
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -850,7 +862,7 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, src)
-        history = prepare_history(self, node)
+        history = prepare_history("copy_", self, node)
     write_values("copy_", self, np.asarray(array_of(src)))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
@@ -893,7 +905,7 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
         node = CopyScalarBackward0.__new__(CopyScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("copy_", self, node)
     write_values("copy_", self, np.asarray(src))
     finish_inplace(self, history)
     if has_tangent_1(self):
@@ -911,7 +923,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2059
+# derivatives.yaml:2070
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -949,7 +961,7 @@ def real(input):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2067
+# derivatives.yaml:2078
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -1026,7 +1038,7 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2076
+# derivatives.yaml:2087
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -99,7 +100,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -108,11 +117,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -256,7 +268,7 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
-        history = prepare_history(self, node)
+        history = prepare_history("div_", self, node)
     binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -272,16 +284,20 @@ cdef class DivTensorScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object other
         # self: grad / conj(other)
-        other = value_of(self, 0)
+        other = unpack_number(self, 0)
         give(grad_inputs, 0, op_div_tensor_scalar(grad, conj_number(other)))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "DivBackward0"
 
     @property
     def _saved_other(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
 cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
@@ -331,7 +347,7 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
         set_value(node, 0, other)
-        history = prepare_history(self, node)
+        history = prepare_history("div_", self, node)
     binary_scalar_into(TRUE_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -350,9 +366,13 @@ cdef class DivScalarTensorBackward0(Node):
         cdef object self_
         # other: -grad * conj(self / other / other)
         other = unpack(self, 0)
-        self_ = value_of(self, 0)
+        self_ = unpack_number(self, 0)
         give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_scalar_tensor(self_, other), other))))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "DivBackward0"
@@ -363,7 +383,7 @@ cdef class DivScalarTensorBackward0(Node):
 
     @property
     def _saved_self(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_other(self):
@@ -510,7 +530,7 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
         set_value(node, 0, rounding_mode)
-        history = prepare_history(self, node)
+        history = prepare_history("div_", self, node)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     finish_inplace(self, history)
     if span:
@@ -524,17 +544,21 @@ cdef class DivTensorScalarBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object other, rounding_mode
         # self: div_backward_self(grad, other, rounding_mode)
-        other = value_of(self, 0)
+        other = unpack_number(self, 0)
         rounding_mode = value_of(self, 1)
         give(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "DivBackward1"
 
     @property
     def _saved_other(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _saved_rounding_mode(self):
@@ -590,7 +614,7 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
         collect_edge(node, 0, self)
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
-        history = prepare_history(self, node)
+        history = prepare_history("div_", self, node)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     finish_inplace(self, history)
     if span:
@@ -607,10 +631,14 @@ cdef class DivScalarTensorBackward1(Node):
         cdef object self_, rounding_mode
         # other: div_backward_other(grad, self, other, rounding_mode)
         other = unpack(self, 0)
-        self_ = value_of(self, 0)
+        self_ = unpack_number(self, 0)
         rounding_mode = value_of(self, 1)
         give(grad_inputs, 0, div_backward_other(grad, self_, other, rounding_mode))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "DivBackward1"
@@ -621,7 +649,7 @@ cdef class DivScalarTensorBackward1(Node):
 
     @property
     def _saved_self(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _saved_rounding_mode(self):
@@ -825,7 +853,7 @@ cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase o
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, other)
-        history = prepare_history(self, node)
+        history = prepare_history("floor_divide_", self, node)
     binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -890,7 +918,7 @@ cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("floor_divide_", self, node)
     binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -1092,7 +1120,7 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
             save_input(node, 1, other)
-        history = prepare_history(self, node)
+        history = prepare_history("remainder_", self, node)
     binary_into(REMAINDER, self.array, other.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -1157,7 +1185,7 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("remainder_", self, node)
     binary_scalar_into(REMAINDER, self.array, other, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -1174,9 +1202,13 @@ cdef class RemainderScalarTensorBackward0(Node):
         cdef object self_
         # other: -grad * floor_divide(self, other)
         other = unpack(self, 0)
-        self_ = value_of(self, 0)
+        self_ = unpack_number(self, 0)
         give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_floor_divide_scalar_tensor(self_, other)))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "RemainderBackward0"
@@ -1187,7 +1219,7 @@ cdef class RemainderScalarTensorBackward0(Node):
 
     @property
     def _saved_self(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_other(self):
@@ -1393,7 +1425,7 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
         collect_edge(node, 1, exponent)
         save_input(node, 0, original_of(self))
         save_input(node, 1, exponent)
-        history = prepare_history(self, node)
+        history = prepare_history("pow_", self, node)
     binary_into(POWER, self.array, exponent.array, self.array)
     finish_inplace(self, history)
     if node is not None:
@@ -1413,9 +1445,13 @@ cdef class PowTensorScalarBackward0(Node):
         cdef object exponent
         # self: pow_backward_self(grad, self, exponent)
         self_ = unpack(self, 0)
-        exponent = value_of(self, 0)
+        exponent = unpack_number(self, 0)
         give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "PowBackward0"
@@ -1426,7 +1462,7 @@ cdef class PowTensorScalarBackward0(Node):
 
     @property
     def _saved_exponent(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_self(self):
@@ -1482,7 +1518,7 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, exponent)
-        history = prepare_history(self, node)
+        history = prepare_history("pow_", self, node)
     binary_scalar_into(POWER, self.array, exponent, False, self.array)
     finish_inplace(self, history)
     if span:
@@ -1500,9 +1536,13 @@ cdef class PowScalarTensorBackward0(Node):
         # exponent: pow_backward_exponent(grad, self, exponent, result)
         exponent = unpack(self, 0)
         result = unpack(self, 1)
-        self_ = value_of(self, 0)
+        self_ = unpack_number(self, 0)
         give(grad_inputs, 0, pow_backward_exponent(grad, self_, exponent, result))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "PowBackward0"
@@ -1517,7 +1557,7 @@ cdef class PowScalarTensorBackward0(Node):
 
     @property
     def _saved_self(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _raw_saved_exponent(self):

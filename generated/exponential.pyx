@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -100,7 +101,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -109,11 +118,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -240,7 +252,7 @@ cdef TensorBase inplace_exp(TensorBase self):
         node = ExpBackward0.__new__(ExpBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("exp_", self, node)
     unary_into(EXP, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
@@ -364,7 +376,7 @@ cdef TensorBase inplace_expm1(TensorBase self):
         node = Expm1Backward0.__new__(Expm1Backward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("expm1_", self, node)
     unary_into(EXPM1, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
@@ -487,7 +499,7 @@ cdef TensorBase inplace_log(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("log_", self, node)
     unary_into(LOG, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -608,7 +620,7 @@ cdef TensorBase inplace_log1p(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("log1p_", self, node)
     unary_into(LOG1P, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -730,7 +742,7 @@ cdef TensorBase inplace_sqrt(TensorBase self):
         node = SqrtBackward0.__new__(SqrtBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("sqrt_", self, node)
     unary_into(SQRT, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
@@ -868,7 +880,7 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("rsqrt_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&RSQRT_FORWARD, operands, (), self):
@@ -1237,7 +1249,7 @@ cdef TensorBase inplace_erfinv(TensorBase self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("erfinv_", self, node)
     write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
     finish_inplace(self, history)
     if node is not None:

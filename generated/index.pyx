@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -95,7 +96,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -104,11 +113,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -133,7 +145,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1608
+# derivatives.yaml:1619
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -144,7 +156,7 @@ cdef class BasicIndexBackward0(Node):
         cdef object self_shape, index
         # self: basic_index_backward(grad, self.shape, index)
         self_shape = value_of(self, 0)
-        index = value_of(self, 1)
+        index = unpack_object(self, 1)
         give(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
         return 0
 
@@ -157,7 +169,7 @@ cdef class BasicIndexBackward0(Node):
 
     @property
     def _saved_index(self):
-        return value_of(self, 1)
+        return unpack_object(self, 1)
 
 cdef int tangents_basic_index(TensorBase result, TensorBase self, object index) except -1:
     """Forward mode: auto_linear."""
@@ -175,14 +187,14 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef int span = 0
     if watching:
         span = begin_op("basic_index", (self, index))
-    cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), index))
+    cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), arrays_in(index)))
     cdef BasicIndexBackward0 node
     if requires_grad_1(self):
         node = BasicIndexBackward0.__new__(BasicIndexBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
-        set_value(node, 1, index)
+        save_object(node, 1, index)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_basic_index(result, self, index)
@@ -225,7 +237,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1618
+# derivatives.yaml:1629
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -234,7 +246,7 @@ cdef class BasicIndexBackwardBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object index
         # self: basic_index(grad, index)
-        index = value_of(self, 0)
+        index = unpack_object(self, 0)
         give(grad_inputs, 0, op_basic_index(grad, index))
         return 0
 
@@ -243,7 +255,7 @@ cdef class BasicIndexBackwardBackward0(Node):
 
     @property
     def _saved_index(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
 cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
     """Forward mode: auto_linear."""
@@ -261,13 +273,13 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("basic_index_backward", (self, shape, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.basic_index_backward_of(array_of(self), shape, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index)))
     cdef BasicIndexBackwardBackward0 node
     if requires_grad_1(self):
         node = BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
-        set_value(node, 0, index)
+        save_object(node, 0, index)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_basic_index_backward(result, self, shape, index)
@@ -311,7 +323,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1628
+# derivatives.yaml:1639
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -322,7 +334,7 @@ cdef class IndexBackward0(Node):
         cdef object self_shape, index
         # self: index_backward(grad, self.shape, index)
         self_shape = value_of(self, 0)
-        index = value_of(self, 1)
+        index = unpack_object(self, 1)
         give(grad_inputs, 0, op_index_backward(grad, self_shape, index))
         return 0
 
@@ -335,7 +347,7 @@ cdef class IndexBackward0(Node):
 
     @property
     def _saved_index(self):
-        return value_of(self, 1)
+        return unpack_object(self, 1)
 
 cdef int tangents_index(TensorBase result, TensorBase self, object index) except -1:
     """Forward mode: auto_linear."""
@@ -353,14 +365,14 @@ cdef TensorBase op_index(TensorBase self, object index):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index", (self, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_of(array_of(self), index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_of(array_of(self), arrays_in(index)))
     cdef IndexBackward0 node
     if requires_grad_1(self):
         node = IndexBackward0.__new__(IndexBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
         set_value(node, 0, shape_of(self))
-        set_value(node, 1, index)
+        save_object(node, 1, index)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index(result, self, index)
@@ -402,7 +414,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1640
+# derivatives.yaml:1651
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -411,7 +423,7 @@ cdef class IndexBackwardBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object index
         # self: index(grad, index)
-        index = value_of(self, 0)
+        index = unpack_object(self, 0)
         give(grad_inputs, 0, op_index(grad, index))
         return 0
 
@@ -420,7 +432,7 @@ cdef class IndexBackwardBackward0(Node):
 
     @property
     def _saved_index(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
 cdef int tangents_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
     """Forward mode: auto_linear."""
@@ -438,13 +450,13 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_backward", (self, shape, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_backward_of(array_of(self), shape, index))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_backward_of(array_of(self), shape, arrays_in(index)))
     cdef IndexBackwardBackward0 node
     if requires_grad_1(self):
         node = IndexBackwardBackward0.__new__(IndexBackwardBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
-        set_value(node, 0, index)
+        save_object(node, 0, index)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_backward(result, self, shape, index)
@@ -488,7 +500,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1650
+# derivatives.yaml:1661
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -498,11 +510,11 @@ cdef class IndexPutBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object index, accumulate
         if wants(wanted, 0):    # self: grad if accumulate else index_put(grad, index, 0)
-            index = value_of(self, 0)
+            index = unpack_object(self, 0)
             accumulate = value_of(self, 1)
             give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, index, 0, False))
         if wants(wanted, 1):    # values: index(grad, index)
-            index = value_of(self, 0)
+            index = unpack_object(self, 0)
             give(grad_inputs, 1, op_index(grad, index))
         return 0
 
@@ -511,7 +523,7 @@ cdef class IndexPutBackward0(Node):
 
     @property
     def _saved_index(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
     @property
     def _saved_accumulate(self):
@@ -536,14 +548,14 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase va
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_put", (self, index, values, accumulate))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(index), array_of(values), accumulate))
     cdef IndexPutBackward0 node
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
         node.init(2, 0, 2)
         collect_edge(node, 0, self)
         collect_edge(node, 1, values)
-        set_value(node, 0, index)
+        save_object(node, 0, index)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         set_history(result, node)
@@ -571,11 +583,11 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBa
         node.init(2, 0, 2)
         collect_edge(node, 0, self)
         collect_edge(node, 1, values)
-        set_value(node, 0, index)
+        save_object(node, 0, index)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
-        history = prepare_history(self, node)
-    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), index, array_of(values), accumulate))
+        history = prepare_history("index_put_", self, node)
+    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(index), array_of(values), accumulate))
     finish_inplace(self, history)
     if span:
         end_op(span, self)
@@ -588,7 +600,7 @@ cdef class IndexPutScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object index, accumulate
         # self: grad if accumulate else index_put(grad, index, 0)
-        index = value_of(self, 0)
+        index = unpack_object(self, 0)
         accumulate = value_of(self, 1)
         give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, index, 0, False))
         return 0
@@ -598,7 +610,7 @@ cdef class IndexPutScalarBackward0(Node):
 
     @property
     def _saved_index(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
     @property
     def _saved_accumulate(self):
@@ -620,13 +632,13 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_put", (self, index, values, accumulate))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), index, values, accumulate))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(index), values, accumulate))
     cdef IndexPutScalarBackward0 node
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
-        set_value(node, 0, index)
+        save_object(node, 0, index)
         set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_1(self):
@@ -652,10 +664,10 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object v
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
-        set_value(node, 0, index)
+        save_object(node, 0, index)
         set_value(node, 1, accumulate)
-        history = prepare_history(self, node)
-    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), index, values, accumulate))
+        history = prepare_history("index_put_", self, node)
+    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(index), values, accumulate))
     finish_inplace(self, history)
     if span:
         end_op(span, self)
@@ -712,7 +724,7 @@ def index_put(input, index, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1663
+# derivatives.yaml:1674
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -850,7 +862,7 @@ def select_copy(input, dim, index):
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1673
+# derivatives.yaml:1684
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""

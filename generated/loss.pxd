@@ -7,11 +7,11 @@ from gradsmith.runtime.tensor cimport TensorBase
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction)
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale)
 cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction)
-cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction)
+cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction)
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing)
 
 cdef object call_mse_loss(object self, object target, object reduction)
 cdef object call_mse_loss_backward(object self, object one, object other, object scale)
 cdef object call_nll_loss(object self, object target, object weight, object ignore_index, object reduction)
-cdef object call_nll_loss_backward(object self, object target, object weight, object shape, object ignore_index, object reduction)
+cdef object call_nll_loss_backward(object self, object log_probs, object target, object weight, object ignore_index, object reduction)
 cdef object call_cross_entropy(object self, object target, object weight, object ignore_index, object reduction, object label_smoothing)

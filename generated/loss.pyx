@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -95,7 +96,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -104,11 +113,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -131,6 +143,7 @@ from gradsmith.runtime.formulas cimport (
     mse_scale,
     nll_backward_weight,
     soft_cross_entropy,
+    zeros_like,
 )
 from gradsmith.generated.probability cimport (
     op_log_softmax,
@@ -151,7 +164,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2088
+# derivatives.yaml:2099
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -296,7 +309,7 @@ def mse_loss(input, target, reduction="mean"):
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2102
+# derivatives.yaml:2113
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -464,32 +477,33 @@ def mse_loss_backward(input, one, other, scale):
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2111
+# derivatives.yaml:2122
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
 
-    # Saves self for the gradient of weight, target and weight for the gradients of self and weight.
+    # Saves self, target and weight: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, target = None, weight = None
-        cdef object self_shape, ignore_index, reduction
-        if wants(wanted, 0):    # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+        cdef TensorBase self_ = None, target = None, weight = None
+        cdef object ignore_index, reduction
+        if wants(wanted, 0):    # self: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
+            self_ = unpack(self, 0)
             target = unpack(self, 1)
             weight = unpack(self, 2)
-            self_shape = value_of(self, 0)
-            ignore_index = value_of(self, 1)
-            reduction = value_of(self, 2)
-            give(grad_inputs, 0, op_nll_loss_backward(grad, target, weight, self_shape, ignore_index, reduction))
+            ignore_index = value_of(self, 0)
+            reduction = value_of(self, 1)
+            give(grad_inputs, 0, op_nll_loss_backward(grad, self_, target, weight, ignore_index, reduction))
         if wants(wanted, 1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
-            self_ = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 0)
             if target is None:
                 target = unpack(self, 1)
             if weight is None:
                 weight = unpack(self, 2)
-            ignore_index = value_of(self, 1)
-            reduction = value_of(self, 2)
+            ignore_index = value_of(self, 0)
+            reduction = value_of(self, 1)
             give(grad_inputs, 1, nll_backward_weight(grad, self_, target, weight, ignore_index, reduction))
         return 0
 
@@ -509,16 +523,12 @@ cdef class NllLossBackward0(Node):
         return saved_attribute(self, 2)
 
     @property
-    def _saved_self_shape(self):
+    def _saved_ignore_index(self):
         return value_of(self, 0)
 
     @property
-    def _saved_ignore_index(self):
-        return value_of(self, 1)
-
-    @property
     def _saved_reduction(self):
-        return value_of(self, 2)
+        return value_of(self, 1)
 
     @property
     def _raw_saved_self(self):
@@ -541,9 +551,9 @@ cdef int tangents_nll_loss(TensorBase result, TensorBase self, TensorBase target
             self_t = walk.tangent(self)
             weight_t = walk.tangent(weight)
             grad = stand_in(walk, result)
-            # self: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+            # self: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
             if self_t is not None:
-                walk.transpose(self, self_t, op_nll_loss_backward(grad, target, weight, shape_of(self), ignore_index, reduction))
+                walk.transpose(self, self_t, op_nll_loss_backward(grad, self, target, weight, ignore_index, reduction))
             # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
             if weight_t is not None:
                 walk.transpose(weight, weight_t, nll_backward_weight(grad, self, target, weight, ignore_index, reduction))
@@ -560,17 +570,14 @@ cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weigh
     cdef NllLossBackward0 node
     if requires_grad_2(self, weight):
         node = NllLossBackward0.__new__(NllLossBackward0)
-        node.init(2, 3, 3)
+        node.init(2, 3, 2)
         collect_edge(node, 0, self)
         collect_edge(node, 1, weight)
-        if node.edges[1].node != NULL:
-            save_input(node, 0, self)
+        save_input(node, 0, self)
         save_input(node, 1, target)
         save_input(node, 2, weight)
-        set_value(node, 1, ignore_index)
-        set_value(node, 2, reduction)
-        if node.edges[0].node != NULL:
-            set_value(node, 0, shape_of(self))
+        set_value(node, 0, ignore_index)
+        set_value(node, 1, reduction)
         set_history(result, node)
     if has_tangent_2(self, weight):
         tangents_nll_loss(result, self, target, weight, ignore_index, reduction)
@@ -616,18 +623,18 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     -----
     Gradients::
 
-        input: nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)
+        input: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
         weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
         result: transposed
     """
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
 
-# ---- nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2128
+# ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor
+# derivatives.yaml:2139
 
 cdef class NllLossBackwardBackward0(Node):
-    """Backward of ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``."""
+    """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``."""
 
     # Saves self for the gradient of weight, target and weight for the gradients of self and weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -641,7 +648,9 @@ cdef class NllLossBackwardBackward0(Node):
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
             give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
-        if wants(wanted, 1):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        if wants(wanted, 1):    # log_probs: zeros_like(grad)
+            give(grad_inputs, 1, zeros_like(grad))
+        if wants(wanted, 2):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
             if target is None:
                 target = unpack(self, 1)
@@ -649,7 +658,7 @@ cdef class NllLossBackwardBackward0(Node):
                 weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
-            give(grad_inputs, 1, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
+            give(grad_inputs, 2, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
@@ -687,18 +696,22 @@ cdef class NllLossBackwardBackward0(Node):
     def _raw_saved_weight(self):
         return raw_saved(self, 2)
 
-cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction) except -1:
+cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction) except -1:
     """Forward mode: transposed."""
-    cdef TensorBase self_t, weight_t, grad
-    cdef LevelWalk walk = walk_levels((self, weight))
+    cdef TensorBase self_t, log_probs_t, weight_t, grad
+    cdef LevelWalk walk = walk_levels((self, log_probs, weight))
     try:
         while walk.next():
             self_t = walk.tangent(self)
+            log_probs_t = walk.tangent(log_probs)
             weight_t = walk.tangent(weight)
             grad = stand_in(walk, result)
             # self: nll_loss(grad, target, weight, ignore_index, reduction)
             if self_t is not None:
                 walk.transpose(self, self_t, op_nll_loss(grad, target, weight, ignore_index, reduction))
+            # log_probs: zeros_like(grad)
+            if log_probs_t is not None:
+                walk.transpose(log_probs, log_probs_t, zeros_like(grad))
             # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
             if weight_t is not None:
                 walk.transpose(weight, weight_t, nll_backward_weight(self, grad, target, weight, ignore_index, reduction))
@@ -707,52 +720,55 @@ cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBa
         walk.end()
     return 0
 
-cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase target, TensorBase weight, object shape, object ignore_index, object reduction):
+cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction):
     cdef int span = 0
     if watching:
-        span = begin_replaceable_op("nll_loss_backward", (self, target, weight, shape, ignore_index, reduction))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), shape, ignore_index, reduction))
+        span = begin_replaceable_op("nll_loss_backward", (self, log_probs, target, weight, ignore_index, reduction))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), array_of(log_probs).shape, ignore_index, reduction))
     cdef NllLossBackwardBackward0 node
-    if requires_grad_2(self, weight):
+    if requires_grad_3(self, log_probs, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
-        node.init(2, 3, 2)
+        node.init(3, 3, 2)
         collect_edge(node, 0, self)
-        collect_edge(node, 1, weight)
-        if node.edges[1].node != NULL:
+        collect_edge(node, 1, log_probs)
+        collect_edge(node, 2, weight)
+        if node.edges[2].node != NULL:
             save_input(node, 0, self)
-        save_input(node, 1, target)
-        save_input(node, 2, weight)
-        set_value(node, 0, ignore_index)
-        set_value(node, 1, reduction)
+        if node.edges[0].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 1, target)
+            save_input(node, 2, weight)
+            set_value(node, 0, ignore_index)
+            set_value(node, 1, reduction)
         set_history(result, node)
-    if has_tangent_2(self, weight):
-        tangents_nll_loss_backward(result, self, target, weight, shape, ignore_index, reduction)
+    if has_tangent_3(self, log_probs, weight):
+        tangents_nll_loss_backward(result, self, log_probs, target, weight, ignore_index, reduction)
     if span:
         end_op(span, result)
     return result
 
-cdef object call_nll_loss_backward(object self, object target, object weight, object shape, object ignore_index, object reduction):
+cdef object call_nll_loss_backward(object self, object log_probs, object target, object weight, object ignore_index, object reduction):
     self = check_tensor(self, "nll_loss_backward", "input", 1)
-    target = check_tensor(target, "nll_loss_backward", "target", 2)
-    weight = check_tensor_or_none(weight, "nll_loss_backward", "weight", 3)
-    shape = as_int_tuple(shape, "nll_loss_backward", "shape", 4)
+    log_probs = check_tensor(log_probs, "nll_loss_backward", "log_probs", 2)
+    target = check_tensor(target, "nll_loss_backward", "target", 3)
+    weight = check_tensor_or_none(weight, "nll_loss_backward", "weight", 4)
     ignore_index = as_int(ignore_index, "nll_loss_backward", "ignore_index", 5)
     reduction = as_str(reduction, "nll_loss_backward", "reduction", 6)
     check_real(self, "nll_loss_backward")
+    check_real(log_probs, "nll_loss_backward")
     check_real(target, "nll_loss_backward")
-    return op_nll_loss_backward(<TensorBase>self, <TensorBase>target, <TensorBase>weight, shape, ignore_index, reduction)
+    return op_nll_loss_backward(<TensorBase>self, <TensorBase>log_probs, <TensorBase>target, <TensorBase>weight, ignore_index, reduction)
 
-def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
+def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction):
     """Gradient through nll_loss, which is linear.
 
-    ``nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor``
+    ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``
 
     Parameters
     ----------
     input : Tensor
+    log_probs : Tensor
     target : Tensor
     weight : Tensor, optional
-    shape : int or sequence of int
     ignore_index : int
     reduction : str
 
@@ -772,14 +788,15 @@ def nll_loss_backward(input, target, weight, shape, ignore_index, reduction):
     Gradients::
 
         input: nll_loss(grad, target, weight, ignore_index, reduction)
+        log_probs: zeros_like(grad)
         weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
         result: transposed
     """
-    return call_nll_loss_backward(input, target, weight, shape, ignore_index, reduction)
+    return call_nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2142
+# derivatives.yaml:2154
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

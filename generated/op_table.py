@@ -1627,7 +1627,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace"),
         entries=("op_relu",),
         inputs=("self",),
-        gradients=(("self", "where(result <= 0, 0, grad)"),),
+        gradients=(("self", "threshold_backward(grad, result)"),),
         tangent="auto_element_wise",
         derived=(),
         saving="saves result: relu need not be computed again",
@@ -1652,11 +1652,46 @@ OPS: "tuple[OpRow, ...]" = (
         reference="np.maximum(self, 0)",
     ),
     OpRow(
+        name="threshold_backward(Tensor self, Tensor output) -> Tensor",
+        base="threshold_backward",
+        overload="",
+        family="activation",
+        line=715,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+            Argument("output", "Tensor", None, False),
+        ),
+        parameters=("input", "output"),
+        returns=("result",),
+        forms=("function", "internal"),
+        entries=("op_threshold_backward",),
+        inputs=("self", "output"),
+        gradients=(("self", "threshold_backward(grad, output)"), ("output", "zeros_like(grad)")),
+        tangent="auto_element_wise",
+        derived=(),
+        saving="saves output for the gradient of self",
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4)", "output": "nonzero(3, 4)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="pointwise(where(output <= 0, 0, self))",
+        complex=False,
+        is_view=False,
+        is_composite=False,
+        nondifferentiable="",
+        doc="Gradient through relu, which leads to the output too, so that it can be differentiated, to zeros.",
+        latex="\\begin{cases} 0 & \\text{if } \\mathit{output} \\le 0 \\\\ x & \\text{otherwise} \\end{cases}",
+        reference="np.where(output <= 0, 0, self)",
+    ),
+    OpRow(
         name="softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
         base="softplus",
         overload="",
         family="activation",
-        line=715,
+        line=726,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1697,7 +1732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=728,
+        line=739,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1735,7 +1770,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=742,
+        line=753,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1769,7 +1804,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=751,
+        line=762,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1803,7 +1838,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=760,
+        line=771,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1840,7 +1875,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=773,
+        line=784,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1875,7 +1910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=783,
+        line=794,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1910,7 +1945,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=794,
+        line=805,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1945,7 +1980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=806,
+        line=817,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1980,7 +2015,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=818,
+        line=829,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2015,7 +2050,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=830,
+        line=841,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2050,7 +2085,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=842,
+        line=853,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2085,7 +2120,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=851,
+        line=862,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2120,7 +2155,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=860,
+        line=871,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2155,7 +2190,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=869,
+        line=880,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2189,7 +2224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=878,
+        line=889,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2224,7 +2259,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=889,
+        line=900,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2259,7 +2294,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=900,
+        line=911,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2294,7 +2329,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=911,
+        line=922,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2328,7 +2363,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=922,
+        line=933,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2361,7 +2396,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=929,
+        line=940,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2394,7 +2429,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=936,
+        line=947,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2427,7 +2462,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=943,
+        line=954,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2466,7 +2501,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=960,
+        line=971,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2502,7 +2537,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=971,
+        line=982,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2542,7 +2577,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=985,
+        line=996,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2577,7 +2612,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=995,
+        line=1006,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2616,7 +2651,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=1008,
+        line=1019,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2655,7 +2690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=1020,
+        line=1031,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2697,7 +2732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=1034,
+        line=1045,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2739,7 +2774,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=1048,
+        line=1059,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2773,7 +2808,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=1055,
+        line=1066,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2809,7 +2844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1062,
+        line=1073,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2852,7 +2887,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1077,
+        line=1088,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2886,7 +2921,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1084,
+        line=1095,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2922,7 +2957,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1091,
+        line=1102,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2959,7 +2994,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1103,
+        line=1114,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -2994,7 +3029,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1114,
+        line=1125,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3030,7 +3065,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1126,
+        line=1137,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3071,7 +3106,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1141,
+        line=1152,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3112,7 +3147,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1156,
+        line=1167,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3149,7 +3184,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1169,
+        line=1180,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3189,7 +3224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1184,
+        line=1195,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3223,7 +3258,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1193,
+        line=1204,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3260,7 +3295,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1206,
+        line=1217,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3300,7 +3335,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1221,
+        line=1232,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3334,7 +3369,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1230,
+        line=1241,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3370,7 +3405,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1241,
+        line=1252,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3406,7 +3441,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1252,
+        line=1263,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3443,7 +3478,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1262,
+        line=1273,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3480,7 +3515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1275,
+        line=1286,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3521,7 +3556,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1289,
+        line=1300,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3558,7 +3593,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1301,
+        line=1312,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3593,7 +3628,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1315,
+        line=1326,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3630,7 +3665,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1327,
+        line=1338,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3665,7 +3700,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1342,
+        line=1353,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3701,7 +3736,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1353,
+        line=1364,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3737,7 +3772,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1365,
+        line=1376,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3773,7 +3808,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1375,
+        line=1386,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3808,7 +3843,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1384,
+        line=1395,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3845,7 +3880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1394,
+        line=1405,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3882,7 +3917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1406,
+        line=1417,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -3917,7 +3952,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1418,
+        line=1429,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3952,7 +3987,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1429,
+        line=1440,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -3986,7 +4021,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1439,
+        line=1450,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4020,7 +4055,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1449,
+        line=1460,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4054,7 +4089,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1459,
+        line=1470,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4089,7 +4124,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1469,
+        line=1480,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4125,7 +4160,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1480,
+        line=1491,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4160,7 +4195,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1491,
+        line=1502,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4194,7 +4229,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1498,
+        line=1509,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4229,7 +4264,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1507,
+        line=1518,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4267,7 +4302,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1517,
+        line=1528,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4302,7 +4337,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1532,
+        line=1543,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4337,7 +4372,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1544,
+        line=1555,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4372,7 +4407,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="joining",
-        line=1555,
+        line=1566,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4408,7 +4443,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1565,
+        line=1576,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4444,7 +4479,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1575,
+        line=1586,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4480,7 +4515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1584,
+        line=1595,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4515,7 +4550,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1594,
+        line=1605,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4550,7 +4585,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1608,
+        line=1619,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4585,7 +4620,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1618,
+        line=1629,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4620,7 +4655,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1628,
+        line=1639,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4656,7 +4691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1640,
+        line=1651,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4691,7 +4726,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1650,
+        line=1661,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4729,7 +4764,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1663,
+        line=1674,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4765,7 +4800,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1673,
+        line=1684,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4802,7 +4837,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1686,
+        line=1697,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4839,7 +4874,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1698,
+        line=1709,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4878,7 +4913,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1712,
+        line=1723,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4916,7 +4951,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1725,
+        line=1736,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4953,7 +4988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1737,
+        line=1748,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -4992,7 +5027,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1750,
+        line=1761,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5030,7 +5065,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1764,
+        line=1775,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5066,7 +5101,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1775,
+        line=1786,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5101,7 +5136,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1786,
+        line=1797,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5136,7 +5171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1802,
+        line=1813,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5179,7 +5214,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1827,
+        line=1838,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5214,7 +5249,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1839,
+        line=1850,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5248,7 +5283,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1850,
+        line=1861,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5283,7 +5318,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1862,
+        line=1873,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5318,7 +5353,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1874,
+        line=1885,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5353,7 +5388,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1886,
+        line=1897,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5388,7 +5423,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1899,
+        line=1910,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5427,7 +5462,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=1917,
+        line=1928,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5465,7 +5500,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=1933,
+        line=1944,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5498,7 +5533,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone_by_rows",
         overload="",
         family="copy",
-        line=1943,
+        line=1954,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5531,7 +5566,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=1953,
+        line=1964,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5566,7 +5601,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=1964,
+        line=1975,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5599,7 +5634,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=1972,
+        line=1983,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5635,7 +5670,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=1982,
+        line=1993,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5671,7 +5706,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=1994,
+        line=2005,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5708,7 +5743,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=2005,
+        line=2016,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5742,7 +5777,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=2015,
+        line=2026,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5777,7 +5812,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=2025,
+        line=2036,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -5812,7 +5847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=2037,
+        line=2048,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -5845,7 +5880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=2047,
+        line=2058,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -5880,7 +5915,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=2059,
+        line=2070,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5913,7 +5948,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=2067,
+        line=2078,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5946,7 +5981,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2076,
+        line=2087,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5979,7 +6014,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=2088,
+        line=2099,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6017,7 +6052,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2102,
+        line=2113,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -6054,7 +6089,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2111,
+        line=2122,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6067,10 +6102,10 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function",),
         entries=("op_nll_loss",),
         inputs=("self", "weight"),
-        gradients=(("self", "nll_loss_backward(grad, target, weight, self.shape, ignore_index, reduction)"), ("weight", "nll_backward_weight(grad, self, target, weight, ignore_index, reduction)")),
+        gradients=(("self", "nll_loss_backward(grad, self, target, weight, ignore_index, reduction)"), ("weight", "nll_backward_weight(grad, self, target, weight, ignore_index, reduction)")),
         tangent="transposed",
         derived=(),
-        saving="saves self for the gradient of weight, target and weight for the gradients of self and weight",
+        saving="saves self, target and weight: every gradient needs them",
         outputs=(True,),
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},
@@ -6093,42 +6128,42 @@ OPS: "tuple[OpRow, ...]" = (
         non_differentiable=("target",),
     ),
     OpRow(
-        name="nll_loss_backward(Tensor self, Tensor target, Tensor? weight, int[] shape, int ignore_index, str reduction) -> Tensor",
+        name="nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor",
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2128,
+        line=2139,
         arguments=(
             Argument("self", "Tensor", None, False),
+            Argument("log_probs", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
             Argument("weight", "Tensor?", None, False),
-            Argument("shape", "int[]", None, False),
             Argument("ignore_index", "int", None, False),
             Argument("reduction", "str", None, False),
         ),
-        parameters=("input", "target", "weight", "shape", "ignore_index", "reduction"),
+        parameters=("input", "log_probs", "target", "weight", "ignore_index", "reduction"),
         returns=("result",),
         forms=("function", "internal"),
         entries=("op_nll_loss_backward",),
-        inputs=("self", "weight"),
-        gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
+        inputs=("self", "log_probs", "weight"),
+        gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("log_probs", "zeros_like(grad)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
         tangent="transposed",
         derived=(),
         saving="saves self for the gradient of weight, target and weight for the gradients of self and weight",
         outputs=(True,),
         samples=(
-            {"self": "real()", "target": "integers(5, high=3)", "weight": "positive(3)", "shape": "(5, 3)", "ignore_index": "-100", "reduction": "'mean'"},
+            {"self": "real()", "log_probs": "real(5, 3)", "target": "integers(5, high=3)", "weight": "positive(3)", "ignore_index": "-100", "reduction": "'mean'"},
         ),
         operators=(),
         aliases=(),
         variadic=None,
-        forward="array(nll_loss_backward_of(self, target, weight, shape, ignore_index, reduction))",
+        forward="array(nll_loss_backward_of(self, target, weight, log_probs.shape, ignore_index, reduction))",
         complex=False,
         is_view=False,
         is_composite=False,
         nondifferentiable="",
         doc="Gradient through nll_loss, which is linear.",
-        reference="nll_loss_backward(self, target, weight, shape, ignore_index, reduction)",
+        reference="nll_loss_backward(self, target, weight, log_probs.shape, ignore_index, reduction)",
         non_differentiable=("target",),
     ),
     OpRow(
@@ -6136,7 +6171,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2142,
+        line=2154,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

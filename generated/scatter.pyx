@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -95,7 +96,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -104,11 +113,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -144,7 +156,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- gather(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1686
+# derivatives.yaml:1697
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -254,7 +266,7 @@ def gather(input, dim, index, *, out=None):
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1698
+# derivatives.yaml:1709
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -355,7 +367,7 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
         set_value(node, 0, dim)
         if node.edges[1].node != NULL:
             set_value(node, 1, shape_of(src))
-        history = prepare_history(self, node)
+        history = prepare_history("scatter_", self, node)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
     if span:
@@ -441,7 +453,7 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         collect_edge(node, 0, self)
         save_input(node, 0, index)
         set_value(node, 0, dim)
-        history = prepare_history(self, node)
+        history = prepare_history("scatter_", self, node)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
     finish_inplace(self, history)
     if span:
@@ -504,7 +516,7 @@ def scatter(input, dim, index, src, *, out=None):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1712
+# derivatives.yaml:1723
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -602,7 +614,7 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             save_input(node, 0, index)
             set_value(node, 0, dim)
             set_value(node, 1, shape_of(src))
-        history = prepare_history(self, node)
+        history = prepare_history("scatter_add_", self, node)
     write_inplace("scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
     if span:
@@ -661,7 +673,7 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1725
+# derivatives.yaml:1736
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -771,7 +783,7 @@ def index_select(input, dim, index, *, out=None):
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1737
+# derivatives.yaml:1748
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -869,7 +881,7 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
             save_input(node, 0, index)
             set_value(node, 0, dim)
             set_value(node, 1, alpha)
-        history = prepare_history(self, node)
+        history = prepare_history("index_add_", self, node)
     write_inplace("index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
     finish_inplace(self, history)
     if span:
@@ -931,7 +943,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1750
+# derivatives.yaml:1761
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1014,7 +1026,7 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
         save_input(node, 0, mask)
-        history = prepare_history(self, node)
+        history = prepare_history("masked_fill_", self, node)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     finish_inplace(self, history)
     if span:
@@ -1092,7 +1104,7 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, mask)
-        history = prepare_history(self, node)
+        history = prepare_history("masked_fill_", self, node)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
     finish_inplace(self, history)
     if span:
@@ -1149,7 +1161,7 @@ def masked_fill(input, mask, value):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1764
+# derivatives.yaml:1775
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1248,7 +1260,7 @@ def masked_select(input, mask):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1775
+# derivatives.yaml:1786
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1257,7 +1269,7 @@ cdef class GeometrySliceBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object geometry
         # self: geometry_scatter(grad, geometry)
-        geometry = value_of(self, 0)
+        geometry = unpack_object(self, 0)
         give(grad_inputs, 0, op_geometry_scatter(grad, geometry))
         return 0
 
@@ -1266,7 +1278,7 @@ cdef class GeometrySliceBackward0(Node):
 
     @property
     def _saved_geometry(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
 cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geometry) except -1:
     """Forward mode: auto_linear."""
@@ -1284,13 +1296,13 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("geometry_slice", (self, geometry))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_slice_of(array_of(self), geometry))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_slice_of(array_of(self), arrays_in(geometry)))
     cdef GeometrySliceBackward0 node
     if requires_grad_1(self):
         node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
-        set_value(node, 0, geometry)
+        save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_geometry_slice(result, self, geometry)
@@ -1332,7 +1344,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1786
+# derivatives.yaml:1797
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""
@@ -1341,7 +1353,7 @@ cdef class GeometryScatterBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object geometry
         # self: geometry_slice(grad, geometry)
-        geometry = value_of(self, 0)
+        geometry = unpack_object(self, 0)
         give(grad_inputs, 0, op_geometry_slice(grad, geometry))
         return 0
 
@@ -1350,7 +1362,7 @@ cdef class GeometryScatterBackward0(Node):
 
     @property
     def _saved_geometry(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
 cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object geometry) except -1:
     """Forward mode: auto_linear."""
@@ -1368,13 +1380,13 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("geometry_scatter", (self, geometry))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_scatter_of(array_of(self), geometry))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_scatter_of(array_of(self), arrays_in(geometry)))
     cdef GeometryScatterBackward0 node
     if requires_grad_1(self):
         node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
-        set_value(node, 0, geometry)
+        save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_geometry_scatter(result, self, geometry)

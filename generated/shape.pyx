@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -95,7 +96,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -104,11 +113,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -137,7 +149,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1342
+# derivatives.yaml:1353
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -224,7 +236,7 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1353
+# derivatives.yaml:1364
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -315,7 +327,7 @@ def view_copy(input, size):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1365
+# derivatives.yaml:1376
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -333,7 +345,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1375
+# derivatives.yaml:1386
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -351,7 +363,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1384
+# derivatives.yaml:1395
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -395,7 +407,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1394
+# derivatives.yaml:1405
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -532,7 +544,7 @@ swapdims_copy = transpose_copy
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1406
+# derivatives.yaml:1417
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -655,7 +667,7 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1418
+# derivatives.yaml:1429
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -763,7 +775,7 @@ def t_copy(input):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1429
+# derivatives.yaml:1440
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -812,7 +824,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1439
+# derivatives.yaml:1450
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -861,7 +873,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1449
+# derivatives.yaml:1460
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -914,7 +926,7 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1459
+# derivatives.yaml:1470
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -1062,7 +1074,7 @@ def squeeze_copy(input, dim=None, *, axis=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1469
+# derivatives.yaml:1480
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -1192,7 +1204,7 @@ def unsqueeze_copy(input, dim=None, *, axis=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1480
+# derivatives.yaml:1491
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1275,7 +1287,7 @@ def expand_copy(input, size):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1491
+# derivatives.yaml:1502
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1315,7 +1327,7 @@ def broadcast_to(input, size):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1498
+# derivatives.yaml:1509
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1333,7 +1345,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1507
+# derivatives.yaml:1518
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1407,7 +1419,7 @@ def as_strided_copy(input, size, stride, storage_offset=None):
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1517
+# derivatives.yaml:1528
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
@@ -1416,7 +1428,7 @@ cdef class StridedViewBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object geometry
         # self: strided_view_backward(grad, geometry)
-        geometry = value_of(self, 0)
+        geometry = unpack_object(self, 0)
         give(grad_inputs, 0, strided_view_backward(grad, geometry))
         return 0
 
@@ -1425,7 +1437,7 @@ cdef class StridedViewBackward0(Node):
 
     @property
     def _saved_geometry(self):
-        return value_of(self, 0)
+        return unpack_object(self, 0)
 
 cdef int tangents_strided_view(TensorBase result, TensorBase self, object geometry) except -1:
     """Forward mode: auto_linear."""
@@ -1443,13 +1455,13 @@ cdef TensorBase op_strided_view(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_op("strided_view", (self, geometry))
-    cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), geometry))
+    cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), arrays_in(geometry)))
     cdef StridedViewBackward0 node
     if requires_grad_1(self):
         node = StridedViewBackward0.__new__(StridedViewBackward0)
         node.init(1, 0, 1)
         collect_edge(node, 0, self)
-        set_value(node, 0, geometry)
+        save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_strided_view(result, self, geometry)

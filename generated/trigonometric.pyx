@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -101,7 +102,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -110,11 +119,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -226,7 +238,7 @@ cdef TensorBase inplace_sin(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("sin_", self, node)
     unary_into(SIN, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -347,7 +359,7 @@ cdef TensorBase inplace_cos(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("cos_", self, node)
     unary_into(COS, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -469,7 +481,7 @@ cdef TensorBase inplace_tan(TensorBase self):
         node = TanBackward0.__new__(TanBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("tan_", self, node)
     unary_into(TAN, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
@@ -592,7 +604,7 @@ cdef TensorBase inplace_sinh(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("sinh_", self, node)
     unary_into(SINH, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -713,7 +725,7 @@ cdef TensorBase inplace_cosh(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("cosh_", self, node)
     unary_into(COSH, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -835,7 +847,7 @@ cdef TensorBase inplace_tanh(TensorBase self):
         node = TanhBackward0.__new__(TanhBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("tanh_", self, node)
     unary_into(TANH, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:

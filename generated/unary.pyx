@@ -11,6 +11,7 @@ from gradsmith.runtime.arguments cimport (
     NUMBER_ITEMS,
     STR_ITEMS,
     array_or_none,
+    arrays_in,
     arrays_of,
     as_bool,
     as_bool_or_none,
@@ -101,7 +102,15 @@ from gradsmith.runtime.history cimport (
 )
 from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.node_slots cimport (
+    drop_value,
+    give,
+    give_list,
+    gradient,
+    gradient_or_zeros,
+    set_value,
+    value_of,
+)
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
@@ -110,11 +119,14 @@ from gradsmith.runtime.saved_variable cimport (
     save_input,
     save_list,
     save_mode,
+    save_object,
     save_output,
     saved_attribute,
     saved_list_attribute,
     unpack,
     unpack_list,
+    unpack_number,
+    unpack_object,
 )
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
@@ -214,7 +226,7 @@ cdef TensorBase inplace_neg(TensorBase self):
         node = NegBackward0.__new__(NegBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("neg_", self, node)
     unary_into(NEGATIVE, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -374,7 +386,7 @@ cdef TensorBase inplace_abs(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("abs_", self, node)
     unary_into(ABSOLUTE, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -482,7 +494,7 @@ cdef TensorBase inplace_sign(TensorBase self):
         node = SignBackward0.__new__(SignBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("sign_", self, node)
     unary_into(SIGN, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -603,7 +615,7 @@ cdef TensorBase inplace_sgn(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("sgn_", self, node)
     unary_into(SIGN, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -724,7 +736,7 @@ cdef TensorBase inplace_square(TensorBase self):
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
         save_input(node, 0, original_of(self))
-        history = prepare_history(self, node)
+        history = prepare_history("square_", self, node)
     unary_into(SQUARE, self.array, self.array)
     finish_inplace(self, history)
     if span:
@@ -846,7 +858,7 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("reciprocal_", self, node)
     unary_into(RECIPROCAL, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
@@ -993,7 +1005,7 @@ cdef TensorBase inplace_conj_physical(TensorBase self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("conj_physical_", self, node)
     unary_into(CONJUGATE, self.array, self.array)
     finish_inplace(self, history)
     if span:

@@ -114,6 +114,7 @@ cdef object offset_of(TensorBase t)         # in elements, from the beginning of
 cdef bint is_complex(TensorBase t) except -1
 cdef object array_or_none(TensorBase t)
 cdef list arrays_of(list tensors)           # of a list, items may be None, or None
+cdef object arrays_in(object value)         # an argument of any type, arrays instead of the tensors in it
 cdef list shapes_of(list tensors)
 cdef list dtypes_of(list tensors)
 cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history

@@ -370,6 +370,19 @@ cdef list arrays_of(list tensors):
     return None if tensors is None else [array_or_none(t) for t in tensors]
 
 
+cdef object arrays_in(object value):
+    cdef list parts
+    if isinstance(value, TensorBase):
+        return array_of(<TensorBase>value)
+    if not isinstance(value, (tuple, list)):
+        return value
+    for part in value:
+        if isinstance(part, TensorBase):
+            parts = [array_of(<TensorBase>part) if isinstance(part, TensorBase) else part for part in value]
+            return tuple(parts) if isinstance(value, tuple) else parts
+    return value
+
+
 cdef list shapes_of(list tensors):
     cdef TensorBase t
     return None if tensors is None else [None if t is None else shape_of(t) for t in tensors]

@@ -13,7 +13,8 @@ from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.history cimport collect_edge
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport Edge, NODE_TRACKED, Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
+from gradsmith.runtime.node_slots cimport drop_value, give, gradient, set_value, value_of
+from gradsmith.runtime.saved_variable cimport unpack_number
 from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 
@@ -42,7 +43,7 @@ cdef class CopySlices(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef uint32_t wanted = self.wanted
         cdef Node function = <Node>value_of(self, 0)
-        cdef object geometry = value_of(self, 1)
+        cdef object geometry = unpack_number(self, 1)
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase inside = slice_of(grad, geometry)
         cdef int written = value_of(self, 2)
@@ -59,6 +60,7 @@ cdef class CopySlices(Node):
 
     cdef void release_saved(self) noexcept:
         (<Node>value_of(self, 0)).release_saved()
+        drop_value(self, 1)     # the places: a second backward finds them gone, whatever the operation has saved
 
     @property
     def _function(self):

@@ -15,7 +15,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.history cimport collect_edge, requires_grad, set_history
+from gradsmith.runtime.history cimport collect_edge, has_gradient, requires_grad, set_history
 from gradsmith.runtime.node cimport Node
 from gradsmith.runtime.node_slots cimport give, gradient
 from gradsmith.runtime.tangent cimport (
@@ -181,11 +181,6 @@ cdef TensorBase plus(TensorBase a, TensorBase b):
 
 cdef list plus_list(list a, object b):
     return list(b) if a is None else [plus(<TensorBase>x, <TensorBase>y) for x, y in zip(a, b)]
-
-
-cdef bint has_gradient(TensorBase t) noexcept:
-    cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>t.array)
-    return cnp.PyTypeNum_ISFLOAT(number) or cnp.PyTypeNum_ISCOMPLEX(number)
 
 
 cdef bint is_recorded_leaf(TensorBase t) noexcept:

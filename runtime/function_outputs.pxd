@@ -16,4 +16,3 @@ cdef list wrap_outputs(Call call, tuple outputs)
 cdef str name_of(Call call)                                             # of the Function, for errors
 cdef bint is_among(tuple values, object value) noexcept                 # by identity
 cdef bint is_differentiable(Call call, TensorBase output) noexcept
-cdef bint has_gradient(TensorBase t) noexcept

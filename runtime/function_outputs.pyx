@@ -11,12 +11,12 @@ After a write to it or to its base, the history would have to follow from the ge
 the view's next use one. `ctx._is_pure_view` says that the backward is the plain one of a view; it may be forgotten.
 """
 from cpython.ref cimport PyObject
-cimport numpy as cnp
 
 from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.function_node cimport FunctionNode, IS_TENSOR
-from gradsmith.runtime.history cimport requires_grad, set_grad_fn
+from gradsmith.runtime.grad_mode cimport grad_enabled
+from gradsmith.runtime.history cimport has_gradient, requires_grad, set_grad_fn
 from gradsmith.runtime.inplace cimport check_inplace
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport metadata_of
@@ -33,8 +33,6 @@ from gradsmith.runtime.tensor cimport (
 from gradsmith.runtime.view cimport as_view, current_grad_fn, share_version
 
 import warnings
-
-cnp.import_array()
 
 cdef tuple nothing = ()
 
@@ -162,11 +160,6 @@ cdef bint is_differentiable(Call call, TensorBase output) noexcept:
     return has_gradient(output) and not is_among(call.non_differentiable, output)
 
 
-cdef bint has_gradient(TensorBase t) noexcept:
-    cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>t.array)
-    return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
-
-
 cdef TensorBase without_history(Call call, TensorBase t, bint is_input, bint is_dirty):
     """An output that is not differentiable, and does not require grad unless it is a view of what does."""
     if not requires_grad(t):
@@ -223,7 +216,8 @@ cdef int edge_of(Call call, TensorBase t) except -1:
 
 cdef void mark_view(FunctionNode node, TensorBase view) noexcept:
     """See Note [Views made in a Function]."""
-    view.flags &= ~<unsigned int>VIEW_NO_GRAD
+    if grad_enabled() or not node._is_pure_view:
+        view.flags &= ~<unsigned int>VIEW_NO_GRAD
     if not node._is_pure_view:
         view.flags |= VIEW_IN_FUNCTION
     view.own_version = version_of(view)

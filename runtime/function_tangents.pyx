@@ -9,7 +9,8 @@ that is a view must be a view too. As a rule it is one of the base's tangent at 
 shows already (forward_ad.pyx, Note [Tangents of views]). Any other is attached to the output itself.
 """
 from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.function_outputs cimport Call, has_gradient, is_among, is_differentiable, name_of
+from gradsmith.runtime.function_outputs cimport Call, is_among, is_differentiable, name_of
+from gradsmith.runtime.history cimport has_gradient
 from gradsmith.runtime.tangent cimport attach, has_tangent_list
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase
 

@@ -13,8 +13,7 @@ from gradsmith.runtime.array cimport FusedKernel, cast, copy_into, fused, fused_
 from gradsmith.runtime.grad_mode cimport grad_enabled
 from gradsmith.runtime.input_buffer cimport is_owned
 from gradsmith.runtime.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable, wants
-from gradsmith.runtime.node_slots cimport value_of
-from gradsmith.runtime.saved_variable cimport saved_array, unpack
+from gradsmith.runtime.saved_variable cimport saved_array, unpack, unpack_number
 from gradsmith.runtime.tangent cimport carries_tangent, open_levels
 from gradsmith.runtime.tensor cimport TensorBase, wrap_owned
 
@@ -103,7 +102,7 @@ cdef bint apply_one(
             return False
         inputs[i] = array
     for i in range(kernel.n_scalars):
-        scalar = value_of(node, kernel.scalars[i])
+        scalar = unpack_number(node, kernel.scalars[i])
         if type(scalar) is complex:
             return False
         scalars[i] = scalar

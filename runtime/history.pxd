@@ -25,6 +25,7 @@ cdef inline bint requires_grad_3(TensorBase a, TensorBase b, TensorBase c) noexc
 cdef bint requires_grad_list(object tensors) except -1
 
 # ---- edges and history
+cdef bint has_gradient(TensorBase t) noexcept           # of its dtype: floating or complex
 cdef int collect_edge(Node node, int edge, TensorBase t) except -1          # None leaves the edge empty
 cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1     # gives the next free edge
 cdef int set_history(TensorBase result, Node node) except -1
@@ -33,4 +34,5 @@ cdef PyObject *grad_accumulator(TensorBase leaf) except NULL                # ne
 cdef int reset_accumulator(TensorBase leaf) except -1
 cdef int set_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1   # settles what was saved of `t`
 cdef int prepare_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1   # the two halves of it: what can fail,
+cdef void forget_retained(TensorBase t) noexcept                            # `t` has changed: its old gradient is not kept
 cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept       # and what changes `t`

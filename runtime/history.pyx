@@ -148,7 +148,7 @@ set_accumulator_functions(grad_accumulator, forget_accumulator)
 
 cdef int set_history(TensorBase result, Node node) except -1:
     """`node` made `result`. A result whose dtype has no gradient stays without history."""
-    if not has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):
+    if not has_gradient(result):
         return 0
     set_metadata(&node.metadata, result.array)
     Py_INCREF(node)
@@ -161,7 +161,8 @@ cdef int set_history(TensorBase result, Node node) except -1:
     return 0
 
 
-cdef inline bint has_gradient(int type_number) noexcept:
+cdef bint has_gradient(TensorBase t) noexcept:
+    cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>t.array)
     return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
 
 
@@ -172,7 +173,7 @@ cdef int set_history_list(object results, Node node) except -1:
     if not node.flags & NODE_MANY:
         node.set_outputs(len(results))
     for result in results:
-        if result is not None and has_gradient(cnp.PyArray_TYPE(<cnp.ndarray>result.array)):
+        if result is not None and has_gradient(result):
             set_metadata(metadata_of(<PyObject *>node, i), result.array)
             Py_INCREF(node)
             result.grad_fn = <PyObject *>node
@@ -208,8 +209,7 @@ cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept:
     cdef PyObject *old = t.grad_fn
     if t.flags & SAVED_AS_OUTPUT:
         settle_output(<PyObject *>t)
-    if old != NULL and (<Node>old).meta is not None:
-        stop_retaining(t, (<NodeMeta>(<Node>old).meta).retained)
+    forget_retained(t)
     Py_INCREF(grad_fn)
     t.grad_fn = <PyObject *>grad_fn
     t.output_nr = output_nr
@@ -220,9 +220,13 @@ cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept:
         release_reference(old)
 
 
-cdef void stop_retaining(TensorBase t, list retained) noexcept:
-    """In place: it must not want for memory."""
+cdef void forget_retained(TensorBase t) noexcept:
+    """The node that made `t` no longer keeps its gradient. In place: it must not want for memory."""
+    cdef list retained
     cdef Py_ssize_t i
+    if t.grad_fn == NULL or (<Node>t.grad_fn).meta is None:
+        return
+    retained = (<NodeMeta>(<Node>t.grad_fn).meta).retained
     for i in range(len(retained) - 1, -1, -1):
         if retained[i][1]() is t:
             del retained[i]

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradsmith.runtime import upcalls
 from gradsmith.runtime.separate_arrays import separate
-from gradsmith.runtime.tensor import TensorBase, array_behind, from_array, from_shared_array
+from gradsmith.runtime.tensor import TensorBase, from_array, from_shared_array
 
 _PLAIN = (int, slice, type(None), type(Ellipsis))
 
@@ -34,13 +34,20 @@ def setitem(tensor: Any, key: Any, value: Any) -> None:
     """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
     index, is_basic = _normalise(key)
     if is_basic and isinstance(value, (int, float, complex)):
-        upcalls.fill_(upcalls.basic_index(tensor, index), value)
+        upcalls.fill_(_part(tensor, index), value)
         return
     source = _without_leading_ones(_as_source(tensor, value))
     if is_basic:
-        upcalls.copy_(upcalls.basic_index(tensor, index), source)
+        upcalls.copy_(_part(tensor, index), source)
     else:
         upcalls.index_put_(tensor, index, source)
+
+
+def _part(tensor: Any, index: tuple[Any, ...]) -> Any:
+    """The view to write to; the tensor itself when that is all of it, so that no view stands in its history."""
+    slices = [part for part in index if part is not Ellipsis]
+    is_whole = len(slices) == len(index) - 1 <= tensor.ndim and all(part == slice(None) for part in slices)
+    return tensor if is_whole else upcalls.basic_index(tensor, index)
 
 
 def _as_source(tensor: Any, value: Any) -> Any:
@@ -82,7 +89,7 @@ def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
 
 def _convert(part: Any) -> tuple[Any, bool]:
     if isinstance(part, TensorBase):
-        return _convert_array(_index_array(part))
+        return _convert_tensor(part)
     if isinstance(part, (bool, np.bool_)):
         return np.asarray(part), False
     if isinstance(part, np.ndarray):
@@ -100,15 +107,23 @@ def _convert(part: Any) -> tuple[Any, bool]:
     )
 
 
-def _index_array(tensor: Any) -> np.ndarray[Any, Any]:
+def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
+    """A tensor goes on as it is: backward finds out whether it was changed in the meantime."""
     if tensor.is_meta and tensor.dtype.kind == "b":
         raise NotImplementedError("how many elements a mask selects depends on its values, and a meta tensor has none")
-    return array_behind(tensor) if tensor.ndim else tensor.numpy(force=True)
+    if tensor.ndim == 0:
+        return _convert_array(tensor.numpy(force=True))
+    _check_index_dtype(tensor.dtype)
+    return tensor, False
 
 
 def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
-    if array.dtype.kind not in "iub":
-        raise IndexError(f"tensors used as indices must be of an integer or bool dtype, got {array.dtype}")
+    _check_index_dtype(array.dtype)
     if array.ndim == 0 and array.dtype.kind != "b":
         return int(array), True
     return array, False
+
+
+def _check_index_dtype(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "iub":
+        raise IndexError(f"tensors used as indices must be of an integer or bool dtype, got {dtype}")

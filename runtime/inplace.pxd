@@ -4,7 +4,7 @@ from gradsmith.runtime.tensor cimport TensorBase
 
 cdef int check_inplace(str op, TensorBase self) except -1
 cdef TensorBase original_of(TensorBase self)
-cdef Node prepare_history(TensorBase self, Node node)       # before the write, when it is recorded
+cdef Node prepare_history(str op, TensorBase self, Node node)       # before the write, when it is recorded
 cdef void finish_inplace(TensorBase self, Node history) noexcept        # after it
 cdef int write_inplace(str op, TensorBase self, object array) except -1
 cdef int store_values(object target, object values) except -1              # arrays; cast, as far as there is data

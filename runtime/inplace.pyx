@@ -11,7 +11,7 @@ from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
-from gradsmith.runtime.history cimport prepare_grad_fn, put_grad_fn, requires_grad
+from gradsmith.runtime.history cimport forget_retained, has_gradient, prepare_grad_fn, put_grad_fn, requires_grad
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport NODE_TRACKED, Node
 from gradsmith.runtime.tensor cimport (
@@ -21,9 +21,8 @@ from gradsmith.runtime.tensor cimport (
     TensorBase,
     TensorMeta,
     VIEW_IN_FUNCTION,
-    VIEW_INFERENCE,
     VIEW_MULTI_OUTPUT,
-    VIEW_NO_GRAD,
+    VIEW_RESTRICTIONS,
     bump_version,
     count_save,
     is_saved,
@@ -144,9 +143,22 @@ cdef bint repeats_elements(PyObject *array) noexcept:
 
 
 cdef int check_inplace_view(str op, TensorBase self) except -1:
+    """A write to a view that requires grad."""
     cdef TensorBase base = <TensorBase>self.base
     if is_alias(base):
         raise alias_error(op)
+    if self.flags & VIEW_RESTRICTIONS:
+        refuse_restricted(op, self)
+    if base.grad_fn == NULL:
+        raise RuntimeError(
+            f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
+            "Write under gradsmith.no_grad(), or to a view of a clone()."
+        )
+    return 0
+
+
+cdef int refuse_restricted(str op, TensorBase self) except -1:
+    """A view whose history no write can leave right, whether it has one already or is about to get it."""
     if self.flags & VIEW_IN_FUNCTION and not self.flags & VIEW_MULTI_OUTPUT:
         raise function_view_error(self, f"is being modified inplace by {op}")
     if self.flags & VIEW_MULTI_OUTPUT:
@@ -156,14 +168,7 @@ cdef int check_inplace_view(str op, TensorBase self) except -1:
             "multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
             "the inplace operation by an out-of-place one."
         )
-    if self.flags & (VIEW_INFERENCE | VIEW_NO_GRAD):
-        raise ambiguous_view_error(self, f"is being modified inplace by {op}")
-    if base.grad_fn == NULL and base.flags & REQUIRES_GRAD:
-        raise RuntimeError(
-            f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
-            "Write under gradsmith.no_grad(), or to a view of a clone()."
-        )
-    return 0
+    raise ambiguous_view_error(self, f"is being modified inplace by {op}")
 
 
 cdef object alias_error(str op):
@@ -188,12 +193,16 @@ cdef TensorBase original_of(TensorBase self):
     return original
 
 
-cdef Node prepare_history(TensorBase self, Node node):
+cdef Node prepare_history(str op, TensorBase self, Node node):
     """What the tensor (or the base it is a view of) will have for its history after the write that `node` stands for.
 
-    All that can fail is done here, while nothing has been written.
+    None where the dtype of the tensor has no gradient. All that can fail is done here, while nothing has been written.
     """
     cdef Node history
+    if not has_gradient(self):
+        return None
+    if self.flags & VIEW_RESTRICTIONS:
+        refuse_restricted(op, self)
     set_metadata(&node.metadata, self.array)
     if not self.flags & IS_VIEW:
         prepare_grad_fn(self, node, 0)
@@ -206,8 +215,13 @@ cdef Node prepare_history(TensorBase self, Node node):
 cdef void finish_inplace(TensorBase self, Node history) noexcept:
     """After the write: count it, and set what `prepare_history` gave, if it was asked. A view's follows when needed."""
     bump_version(self)
-    if history is not None:
-        put_grad_fn(<TensorBase>self.base if self.flags & IS_VIEW else self, history, 0)
+    if history is None:
+        return
+    if self.flags & IS_VIEW:
+        put_grad_fn(<TensorBase>self.base, history, 0)
+        forget_retained(self)
+    else:
+        put_grad_fn(self, history, 0)
 
 
 cdef int write_inplace(str op, TensorBase self, object array) except -1:

@@ -33,11 +33,20 @@ cdef class Devices:
     cdef int look_at(self, object operand) except -1:
         if isinstance(operand, TensorBase):
             self.look_at_tensor(operand)
-        elif isinstance(operand, (list, tuple)):
+        elif isinstance(operand, list):
             for item in operand:
                 self.look_at(item)
-        elif isinstance(operand, cnp.ndarray):      # in an index
-            self.meta = self.meta or is_meta(<PyObject *>operand)
+        elif isinstance(operand, tuple):
+            for item in operand:
+                self.look_at_index(item)
+        return 0
+
+    cdef int look_at_index(self, object part) except -1:
+        """An index with data goes with tensors on any device."""
+        if isinstance(part, TensorBase):
+            self.meta = self.meta or is_meta((<TensorBase>part).array)
+        elif isinstance(part, cnp.ndarray):
+            self.meta = self.meta or is_meta(<PyObject *>part)
         return 0
 
     cdef int look_at_tensor(self, TensorBase operand) except -1:
@@ -52,7 +61,8 @@ cdef bint begin_meta(str name, tuple operands) except -1:
     cdef Devices devices = Devices.__new__(Devices)
     if name in ACROSS_DEVICES:
         return False
-    devices.look_at(operands)
+    for operand in operands:
+        devices.look_at(operand)
     if not devices.meta:
         return False
     if name in NEED_VALUES:

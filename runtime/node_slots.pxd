@@ -6,6 +6,7 @@ from gradsmith.runtime.tensor cimport TensorBase
 
 cdef void set_value(Node node, int slot, object value) noexcept
 cdef object value_of(Node node, int slot)
+cdef void drop_value(Node node, int slot) noexcept
 
 # Gradients come and go as borrowed slots of the engine; NULL is "undefined".
 cdef TensorBase gradient(PyObject **grads, int index)

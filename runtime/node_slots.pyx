@@ -5,6 +5,9 @@ from gradsmith.runtime.input_metadata cimport InputMetadata, zeros_for
 from gradsmith.runtime.node cimport Node, metadata_of
 from gradsmith.runtime.tensor cimport TensorBase, wrap
 
+cdef extern from "Python.h":
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
+
 
 # ---- values
 
@@ -18,6 +21,14 @@ cdef object value_of(Node node, int slot):
     if slot >= node.n_values or node.values[slot] == NULL:
         return None
     return <object>node.values[slot]
+
+
+cdef void drop_value(Node node, int slot) noexcept:
+    cdef PyObject *value
+    if slot < node.n_values:
+        value = node.values[slot]
+        node.values[slot] = NULL
+        Py_XDECREF_pointer(value)
 
 
 # ---- gradients in and out of `apply`

@@ -5,10 +5,11 @@ from gradsmith.runtime.node cimport Node, SavedVariable
 from gradsmith.runtime.tensor cimport TensorBase
 
 
-# The saved tensors of a Tensor[] argument, kept in a value slot.
+# What is saved of a Tensor[] argument, or of an argument of any type with tensors in it; kept in a value slot.
 cdef class SavedList:
-    cdef list items             # Tensor, None or Packed; None after release
-    cdef list versions
+    cdef list items             # Tensor, Packed, or whatever else stands in the argument; None after release
+    cdef list versions          # None where there is no tensor
+    cdef object make            # of another argument: makes what it was out of its items
 
 
 # What saving does besides keeping a reference, in this thread. Zero is the plain case and the only one tested.
@@ -23,8 +24,11 @@ cdef void set_save_mode(int mode) noexcept
 cdef int save_input(Node node, int slot, TensorBase t) except -1     # None stays undefined
 cdef int save_output(Node node, int slot, TensorBase t) except -1    # after set_history; no cycle
 cdef int save_list(Node node, int value_slot, object tensors) except -1
+cdef int save_object(Node node, int value_slot, object value) except -1
 cdef TensorBase unpack(Node node, int slot)
 cdef list unpack_list(Node node, int value_slot)
+cdef object unpack_object(Node node, int value_slot)
+cdef object unpack_number(Node node, int value_slot)                # one that is freed with the graph
 cdef object saved_attribute(Node node, int slot)
 cdef object saved_list_attribute(Node node, int value_slot)
 cdef PyObject *saved_array(Node node, int slot) except? NULL         # borrowed ndarray of a saved tensor, version checked;

@@ -5,6 +5,7 @@ and a number. Whatever else saving may do (hooks, a write guard) lies behind the
 """
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint16_t, uint32_t
+cimport numpy as cnp
 
 from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.debug cimport GS_CHECK
@@ -42,6 +43,8 @@ from gradsmith.runtime.tensor cimport (
 
 from gradsmith.runtime import changes, write_guard
 from gradsmith.runtime.threads import register_switch
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -276,9 +279,9 @@ cdef list unpack_list(Node node, int value_slot):
     return [unpack_item(node, saved.items[i], saved.versions[i]) for i in range(len(saved.items))]
 
 
-cdef TensorBase unpack_item(Node node, object item, object version):
-    if item is None:
-        return None
+cdef object unpack_item(Node node, object item, object version):
+    if version is None:
+        return item
     if not isinstance(item, TensorBase):
         return unpack_packed(node, item)
     check_kept(node, item, version, False)
@@ -292,6 +295,62 @@ cdef void release_list(SavedList saved) noexcept:
         if isinstance(item, TensorBase):
             uncount_save(version_owner(<PyObject *>item))
     saved.items = None
+
+
+# ---- arguments of any type, such as an index
+
+cdef int save_object(Node node, int value_slot, object value) except -1:
+    """Keep tensors in the argument as other saved tensors, and copies of what the caller may change unseen."""
+    cdef SavedList saved
+    cdef list items = items_of(value)
+    if items is None:
+        set_value(node, value_slot, value)
+        return 0
+    saved = SavedList.__new__(SavedList)
+    saved.make = type(value) if isinstance(value, (tuple, list)) else first_of
+    saved.items = []
+    saved.versions = []
+    set_value(node, value_slot, saved)
+    for item in items:
+        saved.versions.append(version_of(item) if isinstance(item, TensorBase) else None)
+        saved.items.append(save_item(node, item) if isinstance(item, TensorBase) else own_copy(item))
+    return 0
+
+
+cdef list items_of(object value):
+    """The items of a tuple or list, or the value alone; None for a value that never changes."""
+    if type(value) is tuple:
+        for item in <tuple>value:
+            if may_change(item):
+                return list(value)
+        return None
+    if type(value) is list:
+        return value
+    return [value] if may_change(value) else None
+
+
+cdef inline bint may_change(object item) noexcept:
+    return isinstance(item, (TensorBase, list)) or cnp.PyArray_Check(item)
+
+
+cdef object own_copy(object item):
+    if isinstance(item, TensorBase):
+        return item.detach().clone()
+    if type(item) is list:
+        return [own_copy(part) for part in item]
+    return item.copy() if cnp.PyArray_Check(item) else item
+
+
+def first_of(list items):
+    """The argument that was saved as the only item."""
+    return items[0]
+
+
+cdef object unpack_object(Node node, int value_slot):
+    cdef object value = value_of(node, value_slot)
+    if type(value) is not SavedList:
+        return value
+    return (<SavedList>value).make(unpack_list(node, value_slot))
 
 
 # ---- giving back
@@ -325,6 +384,13 @@ cdef TensorBase unpack(Node node, int slot):
     if saved.kind == SAVED_FREED:
         raise freed_error(node)
     return None
+
+
+cdef object unpack_number(Node node, int value_slot):
+    # A node that Python made by calling __new__ has no slots.
+    if value_slot < node.n_values and node.values[value_slot] == NULL:
+        raise freed_error(node)
+    return value_of(node, value_slot)
 
 
 cdef inline bint is_unchanged(SavedVariable *saved) noexcept:

@@ -366,23 +366,23 @@ cdef class TensorBase:
         RuntimeError
             For a dtype that has no gradient, and when a tensor with a history is asked to stop.
         """
-        if requires_grad == self.requires_grad:
+        if requires_grad == (self.flags & REQUIRES_GRAD != 0) and requires_grad == self.requires_grad:
             return self
         if requires_grad and self.flags & INFERENCE and not inference_mode_enabled():
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. "
                 "Make a normal tensor of it with clone()."
             )
-        if not requires_grad and (self.grad_fn != NULL or self.flags & IS_VIEW):
+        if not requires_grad and not self.is_leaf:
             raise not_a_leaf()
         if requires_grad and self.dtype.kind not in "fc":
             raise RuntimeError(
                 f"only Tensors of floating point and complex dtype can require gradients, got dtype {self.dtype}; "
                 "convert it first, for example with .to(gradsmith.float32)"
             )
-        if requires_grad:
+        if requires_grad and self.is_leaf:
             self.flags |= REQUIRES_GRAD
-        else:
+        elif not requires_grad:
             self.flags &= ~<uint32_t>REQUIRES_GRAD
         return self
 

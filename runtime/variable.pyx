@@ -7,6 +7,7 @@ from gradsmith.runtime.accumulate_grad cimport leaf_metadata
 from gradsmith.runtime.attributes cimport attributes_of, set_attribute, set_attributes
 from gradsmith.runtime.collected cimport expect_cycles, track
 from gradsmith.runtime.construct cimport as_instance
+from gradsmith.runtime.grad_mode cimport inference_mode_enabled
 from gradsmith.runtime.history cimport grad_accumulator, requires_grad
 from gradsmith.runtime.input_metadata cimport InputMetadata, free_metadata
 from gradsmith.runtime.node cimport NODE_SHOWN, Node, metadata_of, release_reference
@@ -274,13 +275,15 @@ cdef class Variable(TensorBase):
         return add_hook(meta.post_accumulate_hooks, hook)
 
     def detach_(self):
-        """Cut the tensor off from its history, in place.
+        """Cut the tensor off from its history, in place. In inference mode nothing is cut.
 
         Raises
         ------
         RuntimeError
             For a view, whose history is that of its base.
         """
+        if inference_mode_enabled():
+            return self
         if self.flags & IS_VIEW:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         cdef PyObject *old = self.grad_fn

@@ -40,22 +40,26 @@ cdef extern from "Python.h":
     int PyObject_GC_IsTracked(object)
 
 
+cdef enum:
+    MADE_WITHOUT_HISTORY = REQUIRES_GRAD | VIEW_NO_GRAD | VIEW_IN_FUNCTION    # where there is no grad_fn
+
+
 cdef TensorBase as_view(TensorBase base, object array):
     """Tensor around `array`, a view of `base` (and so of what `base` is a view of) when it shares memory with it.
 
-    A reshape that had to copy gives an ordinary tensor.
+    A reshape that had to copy gives an ordinary tensor, and so does an inference tensor, which has no views.
     """
     cdef TensorBase result
     if not shares_memory(base.array, array):
         return wrap(array)
     result = share_version(root_of(base), array)
+    if base.flags & INFERENCE:
+        return result
     result.flags |= IS_VIEW | (base.flags & VIEW_RESTRICTIONS)
-    if inference_mode_enabled() and not result.flags & INFERENCE:
+    if inference_mode_enabled():
         result.flags |= VIEW_INFERENCE
     if not grad_enabled():
         result.flags |= VIEW_NO_GRAD
-        if requires_grad(base):
-            result.flags |= REQUIRES_GRAD   # a leaf of its own: what is computed from it does not reach the base
     result.own_version = version_of(result)
     return result
 
@@ -77,7 +81,8 @@ cdef list as_view_list(TensorBase base, object arrays):
     cdef TensorBase view
     for array in arrays:
         view = as_view(base, array)
-        view.flags |= VIEW_MULTI_OUTPUT
+        if view.flags & IS_VIEW:
+            view.flags |= VIEW_MULTI_OUTPUT
         results.append(view)
         if len(results) & 0xFFF == 0:
             PyErr_CheckSignals()
@@ -110,17 +115,21 @@ cdef TensorBase share_version(TensorBase source, object array):
 
 
 cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
-    """Borrowed grad_fn. That of a view is renewed when its base has been changed since; see Note [In-place on a view]."""
+    """Borrowed grad_fn. That of a view is renewed when its base has been changed since; see Note [In-place on a view].
+
+    A view that was made while nothing was recorded has none: it requires grad when its base does, and its gradient goes
+    nowhere.
+    """
     cdef TensorBase base
     if not t.flags & IS_VIEW:
         return t.grad_fn
-    if t.own_version == version_of(t) and (t.grad_fn != NULL or t.flags & REQUIRES_GRAD):
+    if t.own_version == version_of(t) and (t.grad_fn != NULL or t.flags & MADE_WITHOUT_HISTORY):
         return t.grad_fn
     base = <TensorBase>t.base
-    if t.own_version != version_of(t) and (t.grad_fn != NULL or requires_grad(base)):
+    if t.grad_fn == NULL and not requires_grad(base):
+        return NULL
+    if t.own_version != version_of(t):
         check_view(t)
-    if not requires_grad(base):
-        return t.grad_fn
     node = make_view_node(base, t)
     set_metadata(&(<Node>node).metadata, t.array)
     set_grad_fn(t, node, 0)

@@ -120,7 +120,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     Raises
     ------
     RuntimeError
-        Outside a level, for shapes, dtypes or devices that differ, and when `tensor` has a tangent at this level.
+        Outside a level, for shapes, dtypes or devices that differ, and when `tensor` or `tangent` has a tangent at
+        this level.
     ValueError
         For a dtype that has no derivative.
     """
@@ -146,6 +147,11 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         raise RuntimeError(
             "make_dual(): the tensor already has a forward gradient at this level. Unpack it first, or open another "
             "level."
+        )
+    if _runtime.tangent_of(tangent, chosen) is not None:
+        raise RuntimeError(
+            "make_dual(): the tangent has a forward gradient of its own at this level. Unpack it first, or open "
+            "another level."
         )
     return _runtime.make_dual(tensor, tangent, chosen)
 

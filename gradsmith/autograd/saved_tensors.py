@@ -91,7 +91,16 @@ class Kept:
         watch_changes(tensor, self)
 
     def before_change(self) -> None:
-        self.tensor = from_array(copied_array(self.tensor))  # no op: nobody is to observe one
+        if self.tensor is not None:
+            self.tensor = from_array(copied_array(self.tensor))  # no op: nobody is to observe one
+
+    def unpacked(self) -> Any:
+        if self.tensor is None:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                "originally recorded. Run the backward inside the block, before its clear()."
+            )
+        return self.tensor
 
 
 class _KeptInBlock(Kept):
@@ -135,7 +144,9 @@ class AllowedMutation:
         return kept
 
     def clear(self) -> None:
-        """Forget everything; what the graph has been given stays with it."""
+        """Forget everything: graphs recorded so far can no longer be run backward."""
+        for kept in (*self.original, *self.cloned):
+            kept.tensor = None
         for found in (self.tid_to_weakhandle, self.cloned, self.original):
             found.clear()
 
@@ -171,7 +182,8 @@ register_switch(_is_mutation_allowed, _put_mutation_allowed)
 def allow_mutation_on_saved_tensors() -> Iterator[AllowedMutation]:
     """Inside the block, a tensor that was saved for backward may be changed in place: it is copied before.
 
-    The backward may run inside the block or after it. Blocks cannot be nested.
+    The backward has to run inside the block too: at its end what was saved is forgotten, and a later backward that
+    needs it is an AssertionError. Blocks cannot be nested.
 
     Examples
     --------
@@ -181,20 +193,20 @@ def allow_mutation_on_saved_tensors() -> Iterator[AllowedMutation]:
     ...     y = x.clone()
     ...     z = (y * y).sum()
     ...     _ = y.sin_()
-    >>> z.backward()
+    ...     z.backward()
     >>> x.grad
     tensor([2., 4.])
     """
     if _mutation.allowed:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     _mutation.allowed = True
+    context = AllowedMutation()
     try:
-        context = AllowedMutation()
-        with saved_tensors_hooks(context.keep, lambda kept: kept.tensor):
+        with saved_tensors_hooks(context.keep, Kept.unpacked):
             yield context
-            context.clear()
     finally:
         _mutation.allowed = False
+        context.clear()
 
 
 _guards = 0

@@ -82,7 +82,9 @@ def test_a_number_is_kept_as_a_value() -> None:
     backward = table_with().by_base["mul"][0].variants[1].backward
     assert backward is not None
     assert (backward.saved, backward.differentiable_inputs) == ((), ("self",))
-    assert backward.values == (SavedValue("other", 0, owner=None, attribute=None, needed_by=(0,), edges=(0,)),)
+    assert backward.values == (
+        SavedValue("other", 0, owner=None, attribute=None, needed_by=(0,), edges=(0,), kind="operand"),
+    )
 
 
 def test_a_shape_is_kept_as_a_shape() -> None:

@@ -329,7 +329,7 @@ def test_allow_mutation():
         np.testing.assert_array_equal(x.grad.numpy(), [2.0, 4.0])
         x.grad = None
         y[0].zero_()
-    w.backward()
+        w.backward()
     values = np.array([1.0, 2.0])
     np.testing.assert_allclose(x.grad.numpy(), 8 * np.sin(values) * np.cos(values))
 
@@ -340,8 +340,46 @@ def test_allow_mutation_through_a_view_and_of_an_output():
         y = x.exp()
         end = y.sum()
         y[1:].zero_()
-    end.backward()
+        end.backward()
     np.testing.assert_allclose(x.grad.numpy(), np.exp([1.0, 2.0, 3.0]))
+
+
+def recorded_where_mutation_is_allowed():
+    x = leaf([1.0, 2.0])
+    with graph.allow_mutation_on_saved_tensors():
+        y = x.clone()
+        return x, y, (y * y).sum()
+
+
+def test_allow_mutation_ends_with_its_block():
+    x, y, z = recorded_where_mutation_is_allowed()
+    for change in (lambda: None, lambda: y.zero_()):
+        change()
+        with pytest.raises(AssertionError, match="outside of the 'allow_mutation_on_saved_tensors' context"):
+            gs.autograd.grad(z, x)
+    with graph.allow_mutation_on_saved_tensors(), pytest.raises(AssertionError, match="originally recorded"):
+        gs.autograd.grad(z, x)
+    with pytest.raises(AssertionError, match="outside of"):
+        _ = z.grad_fn.next_functions[0][0]._saved_self
+
+
+def test_what_allow_mutation_has_kept_can_be_cleared():
+    x = leaf([1.0, 2.0])
+    with graph.allow_mutation_on_saved_tensors() as context:
+        y = x.clone()
+        z = (y * y).sum()
+        context.clear()
+        w = (y * y).sum()
+        with pytest.raises(AssertionError, match="before its clear"):
+            gs.autograd.grad(z, x)
+        np.testing.assert_array_equal(gs.autograd.grad(w, x)[0].numpy(), [2.0, 4.0])
+
+
+def test_where_nothing_is_saved_the_block_does_not_matter():
+    x = leaf([1.0, 2.0])
+    with graph.allow_mutation_on_saved_tensors():
+        z = (x + x).sum()
+    np.testing.assert_array_equal(gs.autograd.grad(z, x)[0].numpy(), [2.0, 2.0])
 
 
 def test_allow_mutation_copies_only_what_is_changed():

@@ -118,7 +118,7 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
             save_input(node, 1, tensor2)
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             set_value(node, 0, value)
-        history = prepare_history(self, node)
+        history = prepare_history("addcmul_", self, node)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     finish_inplace(self, history)
     if span:
@@ -135,17 +135,21 @@ cdef class AddcmulScalarBackward0(Node):
         if wants(wanted, 0):    # self: grad
             give(grad_inputs, 0, grad)
         if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
-            tensor2 = value_of(self, 0)
+            tensor2 = unpack_number(self, 0)
             value = value_of(self, 1)
             give(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))
         return 0
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
 
     cpdef str name(self):
         return "AddcmulBackward0"
 
     @property
     def _saved_tensor2(self):
-        return value_of(self, 0)
+        return unpack_number(self, 0)
 
     @property
     def _saved_value(self):
@@ -213,7 +217,7 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
         if node.edges[1].node != NULL:
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
-        history = prepare_history(self, node)
+        history = prepare_history("addcmul_", self, node)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * tensor2)
     finish_inplace(self, history)
     if span:

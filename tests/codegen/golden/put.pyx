@@ -47,7 +47,7 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
         node.init(2, 0, 0)
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
-        history = prepare_history(self, node)
+        history = prepare_history("put_", self, node)
     write_values("put_", self, np.asarray(array_of(value)))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
@@ -95,7 +95,7 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
         node = PutScalarBackward0.__new__(PutScalarBackward0)
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("put_", self, node)
     write_values("put_", self, np.asarray(value))
     finish_inplace(self, history)
     if has_tangent_1(self):

@@ -74,7 +74,7 @@ cdef TensorBase inplace_tanh(TensorBase self):
         node = TanhBackward0.__new__(TanhBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
-        history = prepare_history(self, node)
+        history = prepare_history("tanh_", self, node)
     unary_into(TANH, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
