@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,9 +73,11 @@ class Child:
             if isinstance(what, Step):
                 steps.append(what)
                 continue
-            self.stop()
+            if what in ("crash", "hang"):
+                self.stop()
             program = task if isinstance(task, Program) else Program(task, tuple(steps))
-            return Report(program, [what], [f"{what} at `{steps[-1].source()}`" if steps else what])
+            kind = what.strip().splitlines()[-1]
+            return Report(program, [kind], [f"{what} at `{steps[-1].source()}`" if steps else what])
 
 
 def serve(pipe: Any) -> None:
@@ -83,8 +86,11 @@ def serve(pipe: Any) -> None:
     silence_libraries()
     while True:
         task = pipe.recv()
-        result = replay(task, torch, tell=pipe.send) if isinstance(task, Program) else play(task, torch, tell=pipe.send)
-        pipe.send(report_of(result))
+        run = replay if isinstance(task, Program) else play
+        try:
+            pipe.send(report_of(run(task, torch, tell=pipe.send)))
+        except Exception:  # of looking at the values, which no library should refuse
+            pipe.send(traceback.format_exc(limit=-4))
 
 
 def silence_libraries() -> None:

@@ -76,6 +76,14 @@ def written_gradient(difference: Difference) -> bool:
     return difference.aspect in ("version", "value", "identity") and difference.where.split("[")[0] in given | found
 
 
+def another_tensor_than_given(difference: Difference) -> bool:
+    """A result of `grad` that in PyTorch is one of the gradients that it was given, which may require grad."""
+    aspects = ("is_view", "identity") + ("requires_grad", "is_leaf", "has_node") * (
+        "create_graph" not in difference.step.kwargs
+    )
+    return of_call("autograd.grad", aspects=aspects)(difference)
+
+
 def called_before(difference: Difference, *names: str) -> bool:
     """Whether a step of the program has called one of these."""
     return any(name in step.call for step in (*difference.history, difference.step) for name in names)
@@ -128,7 +136,8 @@ EXPLANATIONS = (
             "but got (list|slice|NoneType|ellipsis|int)",
             "does not support automatic", "does not support (bool|complex) input", "operator, on a bool tensor",
             "must be a matrix", "doesn't match the broadcast shape", "Boolean inputs not supported",
-            "not differentiable with respect to argument",
+            "not differentiable with respect to argument", "Autograd not support dtype", "Unsupported dtype",
+            "forward AD with .* that does not support it",
         ),
     ),
     Explanation(
@@ -136,7 +145,7 @@ EXPLANATIONS = (
         "PyTorch has not implemented the derivative of an op.",
         ("notes.md", "**More is taken than PyTorch takes.**"),
         lambda d: only_pytorch_refuses("derivative for .* is not implemented")(d)
-        or (d.aspect in ("gradient", "order of hooks") and called_before(d, "floor_divide", "//")),
+        or (d.aspect in ("gradient", "order of hooks", "hook") and called_before(d, "floor_divide", "//")),
     ),
     Explanation(
         "out is not resized",
@@ -148,7 +157,10 @@ EXPLANATIONS = (
         "out takes conversions",
         "The result is converted to the dtype of `out`, as promoting ops do it; memory of an array can be exchanged.",
         ("notes.md", "**`out=` changes all its tensors or none.**"),
-        only_pytorch_refuses("Expected out tensor to have dtype", "Found dtype", "resize storage", "got .* instead"),
+        only_pytorch_refuses(
+            "Expected out tensor to have dtype", "Found dtype", "resize storage", "got .* instead", "Expected out type",
+            "dtype for input and out to match", "self and result must have the same", "result dtype .* does not match",
+        ),
     ),
     Explanation(
         "dual numbers are aliases",
@@ -161,7 +173,7 @@ EXPLANATIONS = (
         "gradients are tensors of their own",
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
         ("notes.md", "**A gradient that was given stays as it is.**"),
-        lambda d: of_call("autograd.grad", aspects=("is_view", "identity"))(d) or written_gradient(d),
+        lambda d: written_gradient(d) or another_tensor_than_given(d),
     ),
     Explanation(
         "a view belongs to its base",
@@ -274,7 +286,8 @@ EXPLANATIONS = (
         "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
         ("notes.md", "**The names say what is shared.**"),
         lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
-        or of_call("einsum", "conj", aspects=("is_view", "strides"))(d)
+        or of_call("einsum", "conj", "ravel", aspects=("is_view", "strides"))(d)
+        or of_call("mT", aspects=("identity",))(d)
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
     ),
     Explanation(
