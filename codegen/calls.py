@@ -60,9 +60,11 @@ class CallView:
     parameters: tuple[str, ...]
     conversions: tuple[Conversion, ...]
     real: tuple[str, ...]  # tensors that must not be complex
+    converts: str  # the argument with a dtype that they are converted to first, if one was given; or ""
     cases: tuple[Case, ...]
     copied: bool  # the results are views, and the caller wants copies
     needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
+    of_numbers: Case | None  # when none is, and the op takes numbers: the case of the first made a tensor
     wrap: str  # "", "tuple", or the named tuple to make
 
 
@@ -116,9 +118,11 @@ def call_view(op: Op, form: Form) -> CallView:
         parameters=tuple(a.name for a in op.signature.arguments),
         conversions=tuple(_conversions(op, form)),
         real=() if op.supports_complex else tuple(_single_tensors(op, form)),
+        converts=next((a.name for a in op.signature.arguments if a.type == Type("dtype", optional=True)), ""),
         cases=cases,
         copied=form == COPY,
         needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",
+        of_numbers=_case_of_numbers(op, unions, cases, form),
         wrap=_wrap(op),
     )
 
@@ -141,12 +145,20 @@ def _case(variant: Variant, unions: list[str], form: Form) -> Case:
     )
 
 
+def _case_of_numbers(op: Op, unions: list[str], cases: tuple[Case, ...], form: Form) -> Case | None:
+    if form.inplace or not op.policy.takes_numbers or len(unions) < 2:
+        return None
+    return next(case for case in cases if case.tensors == (unions[0],))
+
+
 def _conversions(op: Op, form: Form) -> Iterator[Conversion]:
     operands = any(kind == "binary" for _, kind in op.operators)
     for position, argument in enumerate(op.signature.arguments, 1):
         function, more = _converter(argument.type, _is_union(argument, form))
         if function == "check_tensor" and operands and not (form.inplace and argument.name == "self"):
             function = "as_tensor_operand"  # an ndarray may stand beside a tensor
+        if position == 1 and op.policy.takes_numbers and not form.inplace and not argument.type.union_scalar:
+            function, more = "as_first_operand", (op.signature.arguments[1].name,)
         if function:
             name = function_name(argument.name)
             yield Conversion(argument.name, function, name, position, more)

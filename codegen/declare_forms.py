@@ -10,6 +10,7 @@ from .model import FORMS
 from .reader import RawEntry, RawText
 from .scanner import NAMES, is_name
 from .schema import Return, Signature
+from .schema_types import Type
 from .vocabulary import OPERATORS
 
 
@@ -72,6 +73,8 @@ class FormReader:
             return "the op is no function, and methods take no 'out'"
         if form == "inplace" and len(self.signature.returns) > 1:
             return "the op returns several things"
+        if form == "inplace" and receiver is not None and _is_view_of(self.signature.returns[0].type, receiver.type):
+            return ""  # the elements stay: what changes is where the tensor finds them
         return next(filter(None, map(_why_no_target, self.signature.returns)), "")
 
     def verify_operator(self, kind: RawText, method: RawText) -> None:
@@ -102,10 +105,14 @@ class FormReader:
             self.error(text.position, problem)
 
 
+def _is_view_of(returned: Type, receiver: Type) -> bool:
+    return returned.is_tensor and not returned.written and bool(returned.alias) and returned.alias == receiver.alias
+
+
 def _why_no_target(returned: Return) -> str:
     """Why no given tensor can take a result: what in-place and out forms need."""
     if returned.type.written:
         return "the op itself changes its argument"
     if returned.type.alias:
-        return "the result is a view"
+        return "the result is a list of views" if returned.type.is_list else "the result is a view"
     return "" if returned.type.is_tensor else f"the op returns {returned.type}"

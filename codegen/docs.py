@@ -68,6 +68,8 @@ def make_doc(ops: tuple[Op, ...], parameters: list[str], *, remark: str = "", sh
 def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
     if name == "out":
         return _out(ops[-1])
+    if name == "inplace":
+        return DocItem("inplace", "bool, default False", "Write the result into the input.")
     own = {"input": "self", "axis": "dim", "keepdims": "keepdim"}.get(name, name)
     argument = next((a for op in ops for a in op.signature.arguments if a.name in (name, own)), None)
     assert argument is not None, name

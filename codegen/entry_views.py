@@ -87,14 +87,17 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
         return (
             None
             if composite
-            else InplaceView(variant.c_entry, op.base, record, False, "", None, False, op.policy.resets_accumulator)
+            else InplaceView(
+                variant.c_entry, op.base, record, False, False, "", None, False, op.policy.resets_accumulator
+            )
         )
     if not has_inplace(op, variant):
         return None
     return InplaceView(
         name=inplace_name(variant.stem),
         op=f"{op.base}_",
-        record=_inplace_record(variant),
+        record=None if variant.is_view else _inplace_record(variant),
+        is_view=variant.is_view,
         is_composite=variant.forward.kind == "composite",
         text=_composite_text(variant, {"self": "original"}),
         by_copy=_by_copy(variant),

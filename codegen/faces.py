@@ -30,7 +30,17 @@ from .calls import (
 from .docs import Doc, make_doc
 from .model import Op
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
-from .parameters import SECOND_NAMES, Parameter, default_text, out_parameter, python_parameters, with_star
+from .parameters import SPREAD, Parameter, default_text, out_parameter, python_parameters, with_star
+from .schema_types import Type
+
+
+@dataclass(frozen=True)
+class SecondNames:
+    """What else a parameter is called: ``sum(x, axis=0)``."""
+
+    of: str  # dim
+    names: tuple[str, ...]  # axis
+    first: str  # the parameter's value when it was not given by its own name
 
 
 @dataclass(frozen=True)
@@ -40,10 +50,12 @@ class FunctionView:
     name: str
     op: str
     parameters: tuple[Parameter, ...]
-    second_names: tuple[tuple[str, str], ...]  # (dim, axis)
+    second_names: tuple[SecondNames, ...]
     target: Target
     added: tuple[Added, ...]  # parameters any of which picks `extension`
     extension: Target | None
+    inplace: Target | None  # what ``inplace=True`` picks
+    assignable: bool  # of properties
     binder: str  # name of the binder when overloaded, else ""
     self_position: int  # overloaded methods: where `self` goes among the arguments
     out: bool
@@ -177,22 +189,39 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
     parameters = python_parameters(last if added else first, method=method)
     absent = {a.name: a.absent for a in added}
     parameters = tuple(replace(p, default=absent.get(p.name, p.default)) for p in parameters)
+    takes_inplace = first.policy.takes_inplace and form == PLAIN and not method
+    if takes_inplace:
+        flag = Parameter("inplace", Type("bool"), "False")
+        parameters = tuple(sorted((*parameters, flag), key=lambda p: p.keyword_only))
     if out:
         parameters = (*parameters, out_parameter(last))
-    names = [p.name for p in parameters]
+    names = [p.name for p in parameters if p.name != SPREAD and p.second_name_of in ("", "dim", "keepdim")]
     return FunctionView(
         name=first.base + form.suffix,
         op=first.base + form.suffix,
         parameters=parameters,
-        second_names=tuple((own, other) for own, other in SECOND_NAMES.items() if other in names),
+        second_names=tuple(_second_names(parameters)),
         target=target(first, form, method=method),
         added=added,
         extension=target(last, form, method=method) if added else None,
+        inplace=target(first, INPLACE, method=method) if takes_inplace else None,
+        assignable=first.policy.assignable,
         binder=binder if is_overloaded(ops) else "",
         self_position=_self_position(first),
         out=out,
-        doc=make_doc(ops, [] if is_overloaded(ops) else names, remark=form.remark, shares=form == PLAIN),
+        doc=make_doc(ops, [] if is_overloaded(ops) else names, remark=_remark(form, first), shares=form == PLAIN),
     )
+
+
+def _second_names(parameters: tuple[Parameter, ...]) -> Iterator[SecondNames]:
+    for own in parameters:
+        names = tuple(p.name for p in parameters if p.second_name_of == own.name)
+        if names:
+            yield SecondNames(own.name, names, own.name if own.default == "None" else "None")
+
+
+def _remark(form: Form, op: Op) -> str:
+    return "In place: the tensor itself becomes the view." if form.inplace and op.is_view else form.remark
 
 
 def _self_position(op: Op) -> int:

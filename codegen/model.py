@@ -231,6 +231,9 @@ class Policy:
     out_of_place: str = ""  # why there is no in-place form, or ""
     depends_on_layout: bool = False  # the result is another for other strides of the same elements
     stops_gradient: bool = False  # the result depends on its input, and shall have no gradient nevertheless
+    takes_numbers: bool = False  # the function takes a number where the first tensor is, also numbers alone
+    takes_inplace: bool = False  # the function has a parameter `inplace`
+    assignable: bool = False  # a value assigned to the property is copied into the view
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .calls import Form, call_name
+from .calls import COPY, Form, call_name
 from .model import Op
 from .parameters import Parameter, default_text, function_name, out_parameter, with_star
 
@@ -60,6 +60,8 @@ def is_overloaded(ops: tuple[Op, ...]) -> bool:
 
 def takes_out(op: Op, form: Form, *, method: bool) -> bool:
     """Does the face have a parameter `out`? Those of functions have; a method with a target is the one in place."""
+    if form == COPY:
+        return not op.signature.returns[0].type.is_list
     return "out" in op.forms and not method and not form.inplace
 
 

@@ -14,8 +14,11 @@ from .schema_types import Type
 # What functions call `self`, as PyTorch's do.
 FIRST_TENSOR = "input"
 
+# What a method calls the sizes or dimensions that come one by one, since the parameter's name is for all at once.
+SPREAD = "args"
+
 # Parameters that are also known by the name that NumPy gives them.
-SECOND_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+SECOND_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), FIRST_TENSOR: ("x", "a", "x1"), "other": ("x2",)}
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Parameter:
     default: str = ""
     keyword_only: bool = False
     variadic: bool = False  # *shape
+    second_name_of: str = ""  # the parameter that this one stands for
+    is_required: bool = False  # its default only makes room for a second name, its own or of one before it
 
     @property
     def text(self) -> str:
@@ -41,13 +46,17 @@ def function_name(name: str) -> str:
 def python_parameters(op: Op, *, method: bool) -> tuple[Parameter, ...]:
     """Parameters of the function or method of one entry, second names last."""
     arguments = [a for a in op.signature.arguments if not (method and a.name == "self")]
-    own = [_parameter(op, a, method=method) for a in arguments]
-    second = [
-        Parameter(SECOND_NAMES[a.name], a.type, "None", keyword_only=True)
-        for a in arguments
-        if _has_second_name(op.signature, a)
-    ]
+    own = [parameter for a in arguments for parameter in _parameters(op, a, method=method)]
+    second = [second for a in arguments for second in _second_names(op.signature, a)]
     return tuple(sorted((*own, *second), key=lambda p: p.keyword_only))
+
+
+def _second_names(signature: Signature, argument: Argument) -> Iterator[Parameter]:
+    if _has_second_name(signature, argument):
+        own, taken = function_name(argument.name), {function_name(a.name) for a in signature.arguments}
+        for name in SECOND_NAMES[own]:
+            if name not in taken:
+                yield Parameter(name, argument.type, "None", keyword_only=True, second_name_of=own)
 
 
 def out_parameter(op: Op) -> Parameter:
@@ -57,15 +66,33 @@ def out_parameter(op: Op) -> Parameter:
     return Parameter("out", type_, "None", keyword_only=True)
 
 
+def _parameters(op: Op, argument: Argument, *, method: bool) -> Iterator[Parameter]:
+    if not _is_spread(op, argument, method=method):
+        yield _parameter(op, argument, method=method)
+    elif argument.type.is_tensor_list:
+        yield Parameter(argument.name, argument.type, variadic=True)
+    else:  # x.flip(0, 1) and x.flip(dims=(0, 1))
+        yield Parameter(SPREAD, argument.type, variadic=True)
+        yield Parameter(argument.name, argument.type, "None", keyword_only=True)
+
+
+def _is_spread(op: Op, argument: Argument, *, method: bool) -> bool:
+    """A tensor list is spread out in functions (einsum), a shape in methods (view)."""
+    return argument.name == op.variadic and method != argument.type.is_tensor_list
+
+
 def _parameter(op: Op, argument: Argument, *, method: bool) -> Parameter:
     name = function_name(argument.name)
     default = default_text(argument.default or "")
-    # A tensor list is spread out in functions (einsum), a shape in methods (view).
-    if argument.name == op.variadic and method != argument.type.is_tensor_list:
-        return Parameter(name, argument.type, variadic=True)
-    if not default and _has_second_name(op.signature, argument):
-        default = "None"  # it may come under its second name; the conversion refuses None
-    return Parameter(name, argument.type, default, argument.keyword_only)
+    if default or argument.keyword_only or not _may_be_missing(op.signature, argument, method=method):
+        return Parameter(name, argument.type, default, argument.keyword_only)
+    return Parameter(name, argument.type, "None", is_required=True)  # the conversion refuses None
+
+
+def _may_be_missing(signature: Signature, argument: Argument, *, method: bool) -> bool:
+    """Does a required argument need a default, since it, or one before it, may come under its second name?"""
+    arguments = [a for a in signature.arguments if not (method and a.name == "self")]
+    return any(_has_second_name(signature, a) for a in arguments[: arguments.index(argument) + 1])
 
 
 def default_text(default: str) -> str:
@@ -77,13 +104,21 @@ def default_text(default: str) -> str:
 
 
 def _has_second_name(signature: Signature, argument: Argument) -> bool:
-    """Not when required parameters follow it: they could not be given by position any more."""
-    if argument.name not in SECOND_NAMES:
+    """Not when a required parameter follows it that takes None: a missing one would pass for that.
+
+    In a further entry of a base, that it is missing picks another entry.
+    """
+    if function_name(argument.name) not in SECOND_NAMES:
         return False
     if argument.default is not None or argument.keyword_only:
         return True
     following = signature.arguments[signature.arguments.index(argument) + 1 :]
-    return all(a.default is not None or a.keyword_only for a in following)
+    may_be_missing = bool(signature.overload)
+    return all(a.default is not None or a.keyword_only or may_be_missing or _refuses_none(a.type) for a in following)
+
+
+def _refuses_none(type_: Type) -> bool:
+    return not type_.optional and type_.name != "object"
 
 
 def with_star(parameters: Iterable[Parameter]) -> Iterator[str]:
@@ -97,5 +132,6 @@ def with_star(parameters: Iterable[Parameter]) -> Iterator[str]:
 
 def argument_text(op: Op, argument: Argument, *, method: bool) -> str:
     name = argument.name if method else function_name(argument.name)
-    spread = argument.name == op.variadic and method != argument.type.is_tensor_list
-    return f"spread({name})" if spread else name
+    if not _is_spread(op, argument, method=method):
+        return name
+    return f"spread({name})" if argument.type.is_tensor_list else f'one_of({SPREAD}, {name}, "{op.base}", "{name}")'

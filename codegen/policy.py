@@ -37,6 +37,9 @@ class PolicyReader:
             out_of_place=self.out_of_place(),
             depends_on_layout=self.flag("depends_on_layout"),
             stops_gradient=self.flag("stops_gradient"),
+            takes_numbers=self.takes_numbers(),
+            takes_inplace=self.flag_of_form("takes_inplace", "inplace"),
+            assignable=self.flag_of_form("assignable", "property"),
         )
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -120,6 +123,23 @@ class PolicyReader:
     def flag(self, key: str) -> bool:
         raw = self.entry.texts.get(key)
         return raw is not None and bool(expect_truth(raw, key, self.signature.base, self.errors))
+
+    def takes_numbers(self) -> bool:
+        takes = self.flag("takes_numbers")
+        operands = self.signature.arguments[:2]
+        if takes and not (len(operands) == 2 and operands[0].type.is_tensor and operands[1].type.union_scalar):
+            hint = "The first two arguments are a tensor, which may be a number too, and a Tensor|Scalar."
+            position = self.entry.texts["takes_numbers"].position
+            self.error(position, "takes_numbers, but the op has no two operands", hint)
+        return takes
+
+    def flag_of_form(self, key: str, form: str) -> bool:
+        """A flag about one of the variants, which has to be there."""
+        is_set = self.flag(key)
+        if is_set and not any(text.text == form for text in self.entry.lists.get("variants", ())):
+            problem = f"{key}, but its variants have no '{form}'"
+            self.error(self.entry.texts[key].position, problem, f"Add '{form}' to its variants.")
+        return is_set
 
     def resets_accumulator(self) -> bool:
         resets = self.flag("resets_accumulator")

@@ -22,7 +22,8 @@ from .vocabulary import FAMILIES, TAKEN_MODULES
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
 TEXT_KEYS = (
     "name", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex", "reference",
-    "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient",
+    "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient", "takes_numbers", "takes_inplace",
+    "assignable",
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
 PAIR_KEYS = ("operators", "domain")

@@ -9,7 +9,7 @@ from .calls import ResultType
 from .faces import Face, FunctionView, OperatorView
 from .model import Table
 from .overloads import Binder
-from .parameters import Parameter
+from .parameters import FIRST_TENSOR, Parameter
 from .schema_types import Type
 from .tensor_view import all_faces
 from .views import FamilyView, Import
@@ -32,6 +32,7 @@ class StubFunction:
     returns: str
     overloaded: bool
     summary: str
+    assignable: bool = False  # of properties
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ def _plain(face: Face, function: FunctionView, *, method: bool) -> StubFunction:
     first = ("self",) if method else ()
     returns = _returns(face, function.target.call)
     parameters = (*first, *_parameter_texts(function.parameters))
-    return StubFunction(function.name, parameters, returns, overloaded=False, summary=function.doc.summary)
+    summary, assignable = function.doc.summary, function.assignable
+    return StubFunction(function.name, parameters, returns, overloaded=False, summary=summary, assignable=assignable)
 
 
 def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bool) -> Iterator[StubFunction]:
@@ -124,18 +126,25 @@ def _returns(face: Face, call: str) -> str:
 
 
 def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter]) -> Iterator[str]:
-    starred = False
+    starred = follows_default = False
     for p in parameters:
+        if p.second_name_of in (FIRST_TENSOR, "other"):
+            continue  # what is written anew uses the first names
         if p.keyword_only and not starred:
             yield "*"
         starred = starred or p.keyword_only or p.variadic
-        yield _parameter_text(p)
+        text = _parameter_text(p)
+        # What follows `dim`, which `axis` may stand for, has a default to Python even though a call must name it.
+        yield f"{text} = ..." if follows_default and not starred and "=" not in text else text
+        follows_default = follows_default or "=" in text
 
 
 def _parameter_text(p: Parameter) -> str:
     text = type_text(p.type)
     if p.variadic:
         return f"*{p.name}: Any"
+    if p.is_required and p.name not in ("dim", "keepdim"):
+        return f"{p.name}: {text}"
     if p.default == "None" and not text.endswith("None") and text != "Any":
         text = f"{text} | None"
     return f"{p.name}: {text} = {p.default}" if p.default else f"{p.name}: {text}"

@@ -76,7 +76,7 @@ def op_row(op: Op) -> OpRowView:
         family=op.family,
         line=op.line,
         arguments=tuple(RowArgument(a.name, str(a.type), a.default, a.keyword_only) for a in op.signature.arguments),
-        parameters=tuple(parameter.name for parameter in python_parameters(op, method=False)),
+        parameters=tuple(_parameter_names(op)),
         returns=op.signature.output_names,
         forms=tuple(form for form in _FORMS if form in op.forms),
         entries=tuple(variant.c_entry for variant in op.variants),
@@ -107,6 +107,11 @@ def op_row(op: Op) -> OpRowView:
         stops_gradient=op.policy.stops_gradient,
         doc=op.doc,
     )
+
+
+def _parameter_names(op: Op) -> list[str]:
+    """Those of the function, without NumPy's names for operands."""
+    return [p.name for p in python_parameters(op, method=False) if p.second_name_of in ("", "dim", "keepdim")]
 
 
 def _gradients(op: Op) -> list[tuple[tuple[str, ...], str]]:

@@ -39,7 +39,8 @@ _CONSTANTS = re.compile(r"[A-Z0-9_]+_(?:FORWARD|BACKWARD)")
 _OF_POINTWISE = frozenset({"operands", "recording", "ceiling"})
 _OF_JOINT_FORMULAS = frozenset({"parts"})
 
-_OTHER_NAMES = {"self": FIRST_TENSOR, **SECOND_NAMES}
+# Those of `input` and `other` give way to an argument of that name.
+_OTHER_NAMES = {"self": FIRST_TENSOR} | {own: SECOND_NAMES[own][0] for own in ("dim", "keepdim")}
 
 _NOT_TEXT = re.compile(r'\{#.*?#\}|\{%.*?%\}|"""[^"]*"""|"[^"\n]*"|#[^\n]*', re.DOTALL)
 _EXPRESSIONS = re.compile(r"\{\{.*?\}\}", re.DOTALL)

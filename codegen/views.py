@@ -275,6 +275,7 @@ class InplaceView:
     name: str  # inplace_mul_tensor
     op: str  # mul_
     record: RecordView | None
+    is_view: bool  # nothing is written: `self` becomes the view that the op makes of it
     is_composite: bool  # it has no node: the values, with their history, are copied into `self`
     text: str  # the composite, of the `original` value of `self`
     by_copy: ByCopy | None  # when the result of the op is computed first and then copied into `self`

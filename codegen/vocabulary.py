@@ -115,6 +115,7 @@ _FORMULAS = """
     index_select_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
     is_differentiable(dtype dtype) -> bool
     is_contiguous(Tensor self) -> bool
+    is_sum(str reduce) -> bool
     is_tanh(str approximate) -> bool
     linear_backward_weight(Tensor gradient, Tensor self, int weight_ndim) -> Tensor
     logsumexp_backward(Tensor gradient, Tensor self, Tensor value, int[] dim, bool keepdim) -> Tensor
@@ -150,6 +151,7 @@ _NUMBERS = """
     equal_parts(int[] shape, int size, int dim) -> int[]
     exp.number(Scalar self) -> Scalar
     inverse_permutation(int[] dims) -> int[]
+    moved_dims(int ndim, int[] source, int[] destination) -> int[]
     log.number(Scalar self) -> Scalar
     narrow_index(int[] shape, int dim, int start, int length) -> object
     real.number(Scalar self) -> Scalar

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -192,7 +196,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:691
+# derivatives.yaml:703
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -302,7 +306,7 @@ cdef object call_sigmoid_(object self):
     self = check_tensor(self, "sigmoid_", "input", 1)
     return inplace_sigmoid(<TensorBase>self)
 
-def sigmoid(input, *, out=None):
+def sigmoid(input=None, *, x=None, a=None, x1=None, out=None):
     """Logistic function of each element.
 
     ``sigmoid(Tensor self) -> Tensor``
@@ -329,11 +333,13 @@ def sigmoid(input, *, out=None):
         input: grad * conj((1 - result) * result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sigmoid", "input")
     return give_out("sigmoid", out, call_sigmoid(input))
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:702
+# derivatives.yaml:714
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -444,7 +450,7 @@ cdef object call_relu_(object self):
     check_real(self, "relu_")
     return inplace_relu(<TensorBase>self)
 
-def relu(input):
+def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
     """Each element, zero instead of a negative one. The gradient at zero is zero.
 
     ``relu(Tensor self) -> Tensor``
@@ -452,6 +458,8 @@ def relu(input):
     Parameters
     ----------
     input : Tensor
+    inplace : bool, default False
+        Write the result into the input.
 
     Returns
     -------
@@ -469,11 +477,15 @@ def relu(input):
         input: threshold_backward(grad, result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "relu", "input")
+    if inplace:
+        return call_relu_(input)
     return call_relu(input)
 
 
 # ---- threshold_backward(Tensor self, Tensor output) -> Tensor
-# derivatives.yaml:715
+# derivatives.yaml:728
 
 cdef class ThresholdBackwardBackward0(Node):
     """Backward of ``threshold_backward(Tensor self, Tensor output) -> Tensor``."""
@@ -560,7 +572,7 @@ cdef object call_threshold_backward(object self, object output):
     check_real(output, "threshold_backward")
     return op_threshold_backward(<TensorBase>self, <TensorBase>output)
 
-def threshold_backward(input, output):
+def threshold_backward(input=None, output=None, *, x=None, a=None, x1=None):
     """Gradient through relu, which leads to the output too, so that it can be differentiated, to zeros.
 
     ``threshold_backward(Tensor self, Tensor output) -> Tensor``
@@ -589,11 +601,13 @@ def threshold_backward(input, output):
         output: zeros_like(grad)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "threshold_backward", "input")
     return call_threshold_backward(input, output)
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:726
+# derivatives.yaml:739
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -685,7 +699,7 @@ cdef object call_softplus(object self, object beta, object threshold):
     check_real(self, "softplus")
     return op_softplus(<TensorBase>self, beta, threshold)
 
-def softplus(input, beta=1, threshold=20):
+def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=None):
     """Smooth form of relu, log(1 + exp(beta x)) / beta; the element itself where beta x exceeds the threshold.
 
     ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``
@@ -695,6 +709,8 @@ def softplus(input, beta=1, threshold=20):
     input : Tensor
     beta : number, default 1
     threshold : number, default 20
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -712,11 +728,13 @@ def softplus(input, beta=1, threshold=20):
         input: where(self * beta > threshold, grad, grad * sigmoid(self * beta))
         result: auto_element_wise
     """
-    return call_softplus(input, beta, threshold)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "softplus", "input")
+    return give_out("softplus", out, call_softplus(input, beta, threshold))
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:739
+# derivatives.yaml:752
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -733,7 +751,7 @@ cdef object call_gelu(object self, object approximate):
     check_real(self, "gelu")
     return op_gelu(<TensorBase>self, approximate)
 
-def gelu(input, *, approximate="none"):
+def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
     """Each element times the probability that a normal variable is smaller; "tanh" is a faster approximation.
 
     ``gelu(Tensor self, *, str approximate='none') -> Tensor``
@@ -742,6 +760,8 @@ def gelu(input, *, approximate="none"):
     ----------
     input : Tensor
     approximate : str, default 'none'
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -752,11 +772,13 @@ def gelu(input, *, approximate="none"):
     TypeError
         If an argument has another type.
     """
-    return call_gelu(input, approximate)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "gelu", "input")
+    return give_out("gelu", out, call_gelu(input, approximate))
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:753
+# derivatives.yaml:766
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -832,7 +854,7 @@ cdef object call_gelu_erf(object self):
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
 
-def gelu_erf(input):
+def gelu_erf(input=None, *, x=None, a=None, x1=None):
     """The exact form of gelu.
 
     ``gelu_erf(Tensor self) -> Tensor``
@@ -857,11 +879,13 @@ def gelu_erf(input):
         input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "gelu_erf", "input")
     return call_gelu_erf(input)
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:762
+# derivatives.yaml:775
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -938,7 +962,7 @@ cdef object call_gelu_tanh(object self):
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
 
-def gelu_tanh(input):
+def gelu_tanh(input=None, *, x=None, a=None, x1=None):
     """The approximate form of gelu.
 
     ``gelu_tanh(Tensor self) -> Tensor``
@@ -963,11 +987,13 @@ def gelu_tanh(input):
         input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "gelu_tanh", "input")
     return call_gelu_tanh(input)
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:771
+# derivatives.yaml:784
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""
@@ -1039,11 +1065,43 @@ cdef TensorBase op_silu(TensorBase self):
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_silu(TensorBase self):
+    check_inplace("silu_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("silu_", (self,))
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        copy_into("silu_", self, op_silu(original_of(self)))
+        if span:
+            end_op(span, self)
+        return self
+    cdef SiluBackward0 node = None
+    cdef Node history = None
+    if requires_grad_1(self):
+        node = SiluBackward0.__new__(SiluBackward0)
+        node.init(1, 1, 0)
+        collect_edge(node, 0, self)
+        save_input(node, 0, original_of(self))
+        history = prepare_history("silu_", self, node)
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    if not fused_into(&SILU_FORWARD, operands, (), self):
+        write_inplace("silu_", self, array_of(silu_by_ops(self)))
+    finish_inplace(self, history)
+    if span:
+        end_op(span, self)
+    return self
+
 cdef object call_silu(object self):
     self = check_tensor(self, "silu", "input", 1)
     return op_silu(<TensorBase>self)
 
-def silu(input):
+cdef object call_silu_(object self):
+    self = check_tensor(self, "silu_", "input", 1)
+    return inplace_silu(<TensorBase>self)
+
+def silu(input=None, inplace=False, *, x=None, a=None, x1=None):
     """Each element times its logistic function.
 
     ``silu(Tensor self) -> Tensor``
@@ -1051,6 +1109,8 @@ def silu(input):
     Parameters
     ----------
     input : Tensor
+    inplace : bool, default False
+        Write the result into the input.
 
     Returns
     -------
@@ -1068,4 +1128,8 @@ def silu(input):
         input: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "silu", "input")
+    if inplace:
+        return call_silu_(input)
     return call_silu(input)

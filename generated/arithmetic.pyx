@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -75,6 +78,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -97,7 +101,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -164,7 +168,7 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:179
+# derivatives.yaml:183
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -309,7 +313,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:192
+# derivatives.yaml:197
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -499,14 +503,14 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
     return self
 
 cdef object call_add(object self, object other):
-    self = as_tensor_operand(self, "add", "input", 1)
+    self = as_first_operand(self, "add", "input", 1, other)
     other = as_operand(other, "add", "other", 2)
     if is_tensor(other):
         return op_add_tensor(<TensorBase>self, <TensorBase>other)
     return op_add_scalar(<TensorBase>self, other)
 
 cdef object call_add_alpha(object self, object other, object alpha):
-    self = check_tensor(self, "add", "input", 1)
+    self = as_first_operand(self, "add", "input", 1, other)
     other = as_operand(other, "add", "other", 2)
     alpha = as_number(alpha, "add", "alpha", 3)
     if is_tensor(other):
@@ -528,7 +532,7 @@ cdef object call_add_alpha_(object self, object other, object alpha):
         return inplace_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_add_alpha_scalar(<TensorBase>self, other, alpha)
 
-def add(input, other, *, alpha=None, out=None):
+def add(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None, out=None):
     """Sum of two tensors, element by element.
 
     The first tensor plus `alpha` times the second.
@@ -564,13 +568,17 @@ def add(input, other, *, alpha=None, out=None):
         result: auto_element_wise
         other: grad * conj(alpha)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "add", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "add", "other")
     if alpha is not None:
         return give_out("add", out, call_add_alpha(input, other, alpha))
     return give_out("add", out, call_add(input, other))
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:202
+# derivatives.yaml:208
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -760,7 +768,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:216
+# derivatives.yaml:223
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -1021,7 +1029,8 @@ cdef object call_sub(object self, object other):
         return op_sub_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_sub_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("sub", "input")
+    self = number_as_tensor(self, other)
+    return op_sub_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_sub_alpha(object self, object other, object alpha):
     self = as_operand(self, "sub", "input", 1)
@@ -1033,7 +1042,8 @@ cdef object call_sub_alpha(object self, object other, object alpha):
         return op_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
     if is_tensor(other):
         return op_sub_alpha_scalar_tensor(self, <TensorBase>other, alpha)
-    refuse_numbers("sub", "input")
+    self = number_as_tensor(self, other)
+    return op_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
 
 cdef object call_sub_(object self, object other):
     self = check_tensor(self, "sub_", "input", 1)
@@ -1050,7 +1060,7 @@ cdef object call_sub_alpha_(object self, object other, object alpha):
         return inplace_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
 
-def sub(input, other, *, alpha=None, out=None):
+def sub(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None, out=None):
     """Difference of two tensors, element by element.
 
     The first tensor minus `alpha` times the second.
@@ -1086,6 +1096,10 @@ def sub(input, other, *, alpha=None, out=None):
         result: auto_element_wise
         other: -grad * conj(alpha)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sub", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "sub", "other")
     if alpha is not None:
         return give_out("sub", out, call_sub_alpha(input, other, alpha))
     return give_out("sub", out, call_sub(input, other))
@@ -1094,7 +1108,7 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:226
+# derivatives.yaml:234
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
@@ -1282,7 +1296,7 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     return self
 
 cdef object call_mul(object self, object other):
-    self = as_tensor_operand(self, "mul", "input", 1)
+    self = as_first_operand(self, "mul", "input", 1, other)
     other = as_operand(other, "mul", "other", 2)
     if is_tensor(other):
         return op_mul_tensor(<TensorBase>self, <TensorBase>other)
@@ -1295,7 +1309,7 @@ cdef object call_mul_(object self, object other):
         return inplace_mul_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_mul_scalar(<TensorBase>self, other)
 
-def mul(input, other, *, out=None):
+def mul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Product of two tensors, element by element.
 
     ``mul(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1326,6 +1340,10 @@ def mul(input, other, *, out=None):
         other: grad * conj(self)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "mul", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "mul", "other")
     return give_out("mul", out, call_mul(input, other))
 
 multiply = mul

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -74,6 +77,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -96,7 +100,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -183,7 +187,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:436
+# derivatives.yaml:448
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -337,7 +341,7 @@ cdef object call_maximum(object self, object other):
         return op_maximum_tensor(<TensorBase>self, <TensorBase>other)
     return op_maximum_scalar(<TensorBase>self, other)
 
-def maximum(input, other, *, out=None):
+def maximum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """The greater of two elements; equal ones share the gradient. NaN wins.
 
     ``maximum(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -368,11 +372,15 @@ def maximum(input, other, *, out=None):
         other: where(self == other, grad / 2, where(self > other, 0, grad))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "maximum", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "maximum", "other")
     return give_out("maximum", out, call_maximum(input, other))
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:451
+# derivatives.yaml:463
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -526,7 +534,7 @@ cdef object call_minimum(object self, object other):
         return op_minimum_tensor(<TensorBase>self, <TensorBase>other)
     return op_minimum_scalar(<TensorBase>self, other)
 
-def minimum(input, other, *, out=None):
+def minimum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """The smaller of two elements; equal ones share the gradient. NaN wins.
 
     ``minimum(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -557,11 +565,15 @@ def minimum(input, other, *, out=None):
         other: where(self == other, grad / 2, where(self < other, 0, grad))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "minimum", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "minimum", "other")
     return give_out("minimum", out, call_minimum(input, other))
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:466
+# derivatives.yaml:478
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -1107,7 +1119,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:485
+# derivatives.yaml:497
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
@@ -1259,7 +1271,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:497
+# derivatives.yaml:509
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1477,7 +1489,7 @@ cdef object call_clamp_min_(object self, object min):
         return inplace_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return inplace_clamp_min_scalar(<TensorBase>self, min)
 
-def clamp_min(input, min, *, out=None):
+def clamp_min(input=None, min=None, *, x=None, a=None, x1=None, out=None):
     """Each element, but no smaller than `min`.
 
     ``clamp_min(Tensor self, Tensor|Scalar min) -> Tensor``
@@ -1508,11 +1520,13 @@ def clamp_min(input, min, *, out=None):
         min: where(self < min, grad, 0)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "clamp_min", "input")
     return give_out("clamp_min", out, call_clamp_min(input, min))
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:511
+# derivatives.yaml:523
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""
@@ -1730,7 +1744,7 @@ cdef object call_clamp_max_(object self, object max):
         return inplace_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return inplace_clamp_max_scalar(<TensorBase>self, max)
 
-def clamp_max(input, max, *, out=None):
+def clamp_max(input=None, max=None, *, x=None, a=None, x1=None, out=None):
     """Each element, but no greater than `max`.
 
     ``clamp_max(Tensor self, Tensor|Scalar max) -> Tensor``
@@ -1761,4 +1775,6 @@ def clamp_max(input, max, *, out=None):
         max: where(self > max, grad, 0)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "clamp_max", "input")
     return give_out("clamp_max", out, call_clamp_max(input, max))

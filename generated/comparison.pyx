@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -74,6 +77,7 @@ from gradsmith.runtime.array cimport (
     ISFINITE,
     ISINF,
     ISNAN,
+    LEFT_SHIFT,
     LESS,
     LESS_EQUAL,
     LOGICAL_AND,
@@ -81,6 +85,7 @@ from gradsmith.runtime.array cimport (
     LOGICAL_OR,
     LOGICAL_XOR,
     NOT_EQUAL,
+    RIGHT_SHIFT,
     FusedKernel,
     binary,
     binary_into,
@@ -89,6 +94,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -111,7 +117,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -163,7 +169,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:784
+# derivatives.yaml:798
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -223,7 +229,7 @@ cdef object call_eq_(object self, object other):
         return inplace_eq_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_eq_scalar(<TensorBase>self, other)
 
-def eq(input, other, *, out=None):
+def eq(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where the elements are equal.
 
     ``eq(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -246,11 +252,15 @@ def eq(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "eq", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "eq", "other")
     return give_out("eq", out, call_eq(input, other))
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:794
+# derivatives.yaml:808
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -310,7 +320,7 @@ cdef object call_ne_(object self, object other):
         return inplace_ne_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_ne_scalar(<TensorBase>self, other)
 
-def ne(input, other, *, out=None):
+def ne(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where the elements differ.
 
     ``ne(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -333,13 +343,17 @@ def ne(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "ne", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "ne", "other")
     return give_out("ne", out, call_ne(input, other))
 
 not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:805
+# derivatives.yaml:819
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -403,7 +417,7 @@ cdef object call_lt_(object self, object other):
         return inplace_lt_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_lt_scalar(<TensorBase>self, other)
 
-def lt(input, other, *, out=None):
+def lt(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where the first element is smaller.
 
     ``lt(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -426,13 +440,17 @@ def lt(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "lt", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "lt", "other")
     return give_out("lt", out, call_lt(input, other))
 
 less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:817
+# derivatives.yaml:831
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -496,7 +514,7 @@ cdef object call_le_(object self, object other):
         return inplace_le_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_le_scalar(<TensorBase>self, other)
 
-def le(input, other, *, out=None):
+def le(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where the first element is smaller or equal.
 
     ``le(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -519,13 +537,17 @@ def le(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "le", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "le", "other")
     return give_out("le", out, call_le(input, other))
 
 less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:829
+# derivatives.yaml:843
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -589,7 +611,7 @@ cdef object call_gt_(object self, object other):
         return inplace_gt_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_gt_scalar(<TensorBase>self, other)
 
-def gt(input, other, *, out=None):
+def gt(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where the first element is greater.
 
     ``gt(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -612,13 +634,17 @@ def gt(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "gt", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "gt", "other")
     return give_out("gt", out, call_gt(input, other))
 
 greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:841
+# derivatives.yaml:855
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -682,7 +708,7 @@ cdef object call_ge_(object self, object other):
         return inplace_ge_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_ge_scalar(<TensorBase>self, other)
 
-def ge(input, other, *, out=None):
+def ge(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where the first element is greater or equal.
 
     ``ge(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -705,13 +731,17 @@ def ge(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "ge", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "ge", "other")
     return give_out("ge", out, call_ge(input, other))
 
 greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:853
+# derivatives.yaml:867
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -771,7 +801,7 @@ cdef object call_logical_and_(object self, object other):
         return inplace_logical_and_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_logical_and_scalar(<TensorBase>self, other)
 
-def logical_and(input, other, *, out=None):
+def logical_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where both elements are true; zero is false.
 
     ``logical_and(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -794,11 +824,15 @@ def logical_and(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "logical_and", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "logical_and", "other")
     return give_out("logical_and", out, call_logical_and(input, other))
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:862
+# derivatives.yaml:876
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -858,7 +892,7 @@ cdef object call_logical_or_(object self, object other):
         return inplace_logical_or_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_logical_or_scalar(<TensorBase>self, other)
 
-def logical_or(input, other, *, out=None):
+def logical_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where one or both elements are true; zero is false.
 
     ``logical_or(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -881,11 +915,15 @@ def logical_or(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "logical_or", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "logical_or", "other")
     return give_out("logical_or", out, call_logical_or(input, other))
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:871
+# derivatives.yaml:885
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -945,7 +983,7 @@ cdef object call_logical_xor_(object self, object other):
         return inplace_logical_xor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_logical_xor_scalar(<TensorBase>self, other)
 
-def logical_xor(input, other, *, out=None):
+def logical_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Where one of two elements is true and the other is not; zero is false.
 
     ``logical_xor(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -968,11 +1006,15 @@ def logical_xor(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "logical_xor", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "logical_xor", "other")
     return give_out("logical_xor", out, call_logical_xor(input, other))
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:880
+# derivatives.yaml:894
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1004,7 +1046,7 @@ cdef object call_logical_not_(object self):
     self = check_tensor(self, "logical_not_", "input", 1)
     return inplace_logical_not(<TensorBase>self)
 
-def logical_not(input, *, out=None):
+def logical_not(input=None, *, x=None, a=None, x1=None, out=None):
     """Where the element is false; zero is false.
 
     ``logical_not(Tensor self) -> Tensor``
@@ -1024,11 +1066,13 @@ def logical_not(input, *, out=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "logical_not", "input")
     return give_out("logical_not", out, call_logical_not(input))
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:889
+# derivatives.yaml:903
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1092,7 +1136,7 @@ cdef object call_bitwise_and_(object self, object other):
         return inplace_bitwise_and_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_and_scalar(<TensorBase>self, other)
 
-def bitwise_and(input, other, *, out=None):
+def bitwise_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Bits set in both elements; for bool, where both are true.
 
     ``bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1115,11 +1159,15 @@ def bitwise_and(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bitwise_and", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "bitwise_and", "other")
     return give_out("bitwise_and", out, call_bitwise_and(input, other))
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:900
+# derivatives.yaml:914
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1183,7 +1231,7 @@ cdef object call_bitwise_or_(object self, object other):
         return inplace_bitwise_or_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_or_scalar(<TensorBase>self, other)
 
-def bitwise_or(input, other, *, out=None):
+def bitwise_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Bits set in one or both elements; for bool, where one or both are true.
 
     ``bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1206,11 +1254,15 @@ def bitwise_or(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bitwise_or", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "bitwise_or", "other")
     return give_out("bitwise_or", out, call_bitwise_or(input, other))
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:911
+# derivatives.yaml:925
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1274,7 +1326,7 @@ cdef object call_bitwise_xor_(object self, object other):
         return inplace_bitwise_xor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_xor_scalar(<TensorBase>self, other)
 
-def bitwise_xor(input, other, *, out=None):
+def bitwise_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Bits set in one of two elements; for bool, where they differ.
 
     ``bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1297,11 +1349,15 @@ def bitwise_xor(input, other, *, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bitwise_xor", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "bitwise_xor", "other")
     return give_out("bitwise_xor", out, call_bitwise_xor(input, other))
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:922
+# derivatives.yaml:936
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1335,7 +1391,7 @@ cdef object call_bitwise_not_(object self):
     check_real(self, "bitwise_not_")
     return inplace_bitwise_not(<TensorBase>self)
 
-def bitwise_not(input, *, out=None):
+def bitwise_not(input=None, *, x=None, a=None, x1=None, out=None):
     """Every bit turned over; for bool, the opposite.
 
     ``bitwise_not(Tensor self) -> Tensor``
@@ -1355,11 +1411,229 @@ def bitwise_not(input, *, out=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bitwise_not", "input")
     return give_out("bitwise_not", out, call_bitwise_not(input))
 
 
+# ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+# derivatives.yaml:947
+
+cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("bitwise_left_shift", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LEFT_SHIFT, self.array, other.array))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
+    check_inplace("bitwise_left_shift_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_left_shift_", (self, other))
+    check_not_recorded("bitwise_left_shift_", self)
+    binary_into(LEFT_SHIFT, self.array, other.array, self.array)
+    finish_inplace(self, None)
+    end_tangents(self)
+    if span:
+        end_op(span, self)
+    return self
+
+cdef TensorBase op_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("bitwise_left_shift", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, self.array, other, False))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
+    check_inplace("bitwise_left_shift_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_left_shift_", (self, other))
+    check_not_recorded("bitwise_left_shift_", self)
+    binary_scalar_into(LEFT_SHIFT, self.array, other, False, self.array)
+    finish_inplace(self, None)
+    end_tangents(self)
+    if span:
+        end_op(span, self)
+    return self
+
+cdef TensorBase op_bitwise_left_shift_scalar_tensor(object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("bitwise_left_shift", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, other.array, self, True))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_bitwise_left_shift(object self, object other):
+    self = as_operand(self, "bitwise_left_shift", "input", 1)
+    other = as_operand(other, "bitwise_left_shift", "other", 2)
+    check_real(self, "bitwise_left_shift")
+    check_real(other, "bitwise_left_shift")
+    if is_tensor(self) and is_tensor(other):
+        return op_bitwise_left_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
+    if is_tensor(self):
+        return op_bitwise_left_shift_tensor_scalar(<TensorBase>self, other)
+    if is_tensor(other):
+        return op_bitwise_left_shift_scalar_tensor(self, <TensorBase>other)
+    refuse_numbers("bitwise_left_shift", "input")
+
+cdef object call_bitwise_left_shift_(object self, object other):
+    self = check_tensor(self, "bitwise_left_shift_", "input", 1)
+    other = as_operand(other, "bitwise_left_shift_", "other", 2)
+    check_real(self, "bitwise_left_shift_")
+    check_real(other, "bitwise_left_shift_")
+    if is_tensor(other):
+        return inplace_bitwise_left_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
+    return inplace_bitwise_left_shift_tensor_scalar(<TensorBase>self, other)
+
+def bitwise_left_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+    """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative number.
+
+    ``bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor or number
+    other : Tensor or number
+    out : Tensor, optional
+        Receives the result.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    RuntimeError
+        If the shapes do not fit together.
+    """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bitwise_left_shift", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "bitwise_left_shift", "other")
+    return give_out("bitwise_left_shift", out, call_bitwise_left_shift(input, other))
+
+
+# ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+# derivatives.yaml:959
+
+cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("bitwise_right_shift", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(RIGHT_SHIFT, self.array, other.array))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
+    check_inplace("bitwise_right_shift_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_right_shift_", (self, other))
+    check_not_recorded("bitwise_right_shift_", self)
+    binary_into(RIGHT_SHIFT, self.array, other.array, self.array)
+    finish_inplace(self, None)
+    end_tangents(self)
+    if span:
+        end_op(span, self)
+    return self
+
+cdef TensorBase op_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("bitwise_right_shift", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, self.array, other, False))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
+    check_inplace("bitwise_right_shift_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("bitwise_right_shift_", (self, other))
+    check_not_recorded("bitwise_right_shift_", self)
+    binary_scalar_into(RIGHT_SHIFT, self.array, other, False, self.array)
+    finish_inplace(self, None)
+    end_tangents(self)
+    if span:
+        end_op(span, self)
+    return self
+
+cdef TensorBase op_bitwise_right_shift_scalar_tensor(object self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("bitwise_right_shift", (self, other))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, other.array, self, True))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_bitwise_right_shift(object self, object other):
+    self = as_operand(self, "bitwise_right_shift", "input", 1)
+    other = as_operand(other, "bitwise_right_shift", "other", 2)
+    check_real(self, "bitwise_right_shift")
+    check_real(other, "bitwise_right_shift")
+    if is_tensor(self) and is_tensor(other):
+        return op_bitwise_right_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
+    if is_tensor(self):
+        return op_bitwise_right_shift_tensor_scalar(<TensorBase>self, other)
+    if is_tensor(other):
+        return op_bitwise_right_shift_scalar_tensor(self, <TensorBase>other)
+    refuse_numbers("bitwise_right_shift", "input")
+
+cdef object call_bitwise_right_shift_(object self, object other):
+    self = check_tensor(self, "bitwise_right_shift_", "input", 1)
+    other = as_operand(other, "bitwise_right_shift_", "other", 2)
+    check_real(self, "bitwise_right_shift_")
+    check_real(other, "bitwise_right_shift_")
+    if is_tensor(other):
+        return inplace_bitwise_right_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
+    return inplace_bitwise_right_shift_tensor_scalar(<TensorBase>self, other)
+
+def bitwise_right_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+    """Bits moved to lower places; the sign is kept.
+
+    ``bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
+
+    Parameters
+    ----------
+    input : Tensor or number
+    other : Tensor or number
+    out : Tensor, optional
+        Receives the result.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    RuntimeError
+        If the shapes do not fit together.
+    """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bitwise_right_shift", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "bitwise_right_shift", "other")
+    return give_out("bitwise_right_shift", out, call_bitwise_right_shift(input, other))
+
+
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:933
+# derivatives.yaml:971
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1374,7 +1648,7 @@ cdef object call_isnan(object self):
     self = check_tensor(self, "isnan", "input", 1)
     return op_isnan(<TensorBase>self)
 
-def isnan(input):
+def isnan(input=None, *, x=None, a=None, x1=None):
     """Where an element is not a number.
 
     ``isnan(Tensor self) -> Tensor``
@@ -1392,11 +1666,13 @@ def isnan(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "isnan", "input")
     return call_isnan(input)
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:940
+# derivatives.yaml:978
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1411,7 +1687,7 @@ cdef object call_isinf(object self):
     self = check_tensor(self, "isinf", "input", 1)
     return op_isinf(<TensorBase>self)
 
-def isinf(input):
+def isinf(input=None, *, x=None, a=None, x1=None):
     """Where an element is infinite.
 
     ``isinf(Tensor self) -> Tensor``
@@ -1429,11 +1705,13 @@ def isinf(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "isinf", "input")
     return call_isinf(input)
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:947
+# derivatives.yaml:985
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1448,7 +1726,7 @@ cdef object call_isfinite(object self):
     self = check_tensor(self, "isfinite", "input", 1)
     return op_isfinite(<TensorBase>self)
 
-def isfinite(input):
+def isfinite(input=None, *, x=None, a=None, x1=None):
     """Where an element is neither infinite nor NaN.
 
     ``isfinite(Tensor self) -> Tensor``
@@ -1466,11 +1744,13 @@ def isfinite(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "isfinite", "input")
     return call_isfinite(input)
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:954
+# derivatives.yaml:992
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""
@@ -1670,7 +1950,7 @@ cdef object call_where(object condition, object self, object other):
         return op_where_scalar_tensor(<TensorBase>condition, self, <TensorBase>other)
     return op_where_scalar_scalar(<TensorBase>condition, self, other)
 
-def where(condition, input, other, *, out=None):
+def where(condition, input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Elements of the second tensor where the condition holds, of the third elsewhere.
 
     ``where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1702,4 +1982,8 @@ def where(condition, input, other, *, out=None):
         other: where(condition, 0, grad)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "where", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "where", "other")
     return give_out("where", out, call_where(condition, input, other))

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -148,7 +152,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:1944
+# derivatives.yaml:2032
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -195,7 +199,7 @@ cdef object call_clone(object self):
     self = check_tensor(self, "clone", "input", 1)
     return op_clone(<TensorBase>self)
 
-def clone(input):
+def clone(input=None, *, x=None, a=None, x1=None):
     """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous.
 
     ``clone(Tensor self) -> Tensor``
@@ -220,11 +224,13 @@ def clone(input):
         input: grad
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "clone", "input")
     return call_clone(input)
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml:1954
+# derivatives.yaml:2042
 
 cdef class CloneByRowsBackward0(Node):
     """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
@@ -271,7 +277,7 @@ cdef object call_clone_by_rows(object self):
     self = check_tensor(self, "clone_by_rows", "input", 1)
     return op_clone_by_rows(<TensorBase>self)
 
-def clone_by_rows(input):
+def clone_by_rows(input=None, *, x=None, a=None, x1=None):
     """Copy in row-major order.
 
     ``clone_by_rows(Tensor self) -> Tensor``
@@ -296,11 +302,13 @@ def clone_by_rows(input):
         input: grad
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "clone_by_rows", "input")
     return call_clone_by_rows(input)
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1964
+# derivatives.yaml:2052
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -319,7 +327,7 @@ cdef object call_detach_copy(object self):
     self = check_tensor(self, "detach_copy", "input", 1)
     return copy_of(op_detach(<TensorBase>self))
 
-def detach(input):
+def detach(input=None, *, x=None, a=None, x1=None):
     """The same memory without history.
 
     ``detach(Tensor(a) self) -> Tensor(a)``
@@ -338,9 +346,11 @@ def detach(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "detach", "input")
     return call_detach(input)
 
-def detach_copy(input):
+def detach_copy(input=None, *, x=None, a=None, x1=None, out=None):
     """The same memory without history. Copied into memory of its own.
 
     ``detach(Tensor(a) self) -> Tensor(a)``
@@ -348,6 +358,8 @@ def detach_copy(input):
     Parameters
     ----------
     input : Tensor
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -358,11 +370,13 @@ def detach_copy(input):
     TypeError
         If an argument has another type.
     """
-    return call_detach_copy(input)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "detach_copy", "input")
+    return give_out("detach_copy", out, call_detach_copy(input))
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:1975
+# derivatives.yaml:2063
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -379,7 +393,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:1983
+# derivatives.yaml:2071
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -392,7 +406,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:1993
+# derivatives.yaml:2081
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -405,7 +419,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:2005
+# derivatives.yaml:2093
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -465,7 +479,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:2016
+# derivatives.yaml:2104
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -513,7 +527,7 @@ cdef object call_to_copy(object self, object dtype):
     dtype = as_dtype(dtype, "to_copy", "dtype", 2)
     return op_to_copy(<TensorBase>self, dtype)
 
-def to_copy(input, dtype):
+def to_copy(input=None, dtype=None, *, x=None, a=None, x1=None):
     """Copy in another dtype.
 
     ``to_copy(Tensor self, dtype dtype) -> Tensor``
@@ -540,11 +554,13 @@ def to_copy(input, dtype):
         input: grad
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "to_copy", "input")
     return call_to_copy(input, dtype)
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2026
+# derivatives.yaml:2114
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -601,7 +617,7 @@ cdef object call_copy_to(object self, object device, object dtype):
     dtype = as_dtype(dtype, "copy_to", "dtype", 3)
     return op_copy_to(<TensorBase>self, device, dtype)
 
-def copy_to(input, device, dtype):
+def copy_to(input=None, device=None, dtype=None, *, x=None, a=None, x1=None):
     """Copy on a device, in a dtype.
 
     ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``
@@ -630,11 +646,13 @@ def copy_to(input, device, dtype):
         input: copy_to(grad, self.device, grad.dtype)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "copy_to", "input")
     return call_copy_to(input, device, dtype)
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2036
+# derivatives.yaml:2124
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -739,7 +757,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2048
+# derivatives.yaml:2136
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -789,7 +807,7 @@ cdef object call_zero_(object self):
     self = check_tensor(self, "zero_", "input", 1)
     return op_zero_(<TensorBase>self)
 
-def zero_(input):
+def zero_(input=None, *, x=None, a=None, x1=None):
     """Set all elements to zero.
 
     ``zero_(Tensor(a!) self) -> Tensor(a!)``
@@ -814,11 +832,13 @@ def zero_(input):
         input: zeros_like(grad)
         result: zeros_like(self_t)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "zero_", "input")
     return call_zero_(input)
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2058
+# derivatives.yaml:2146
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -923,7 +943,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2070
+# derivatives.yaml:2158
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -938,7 +958,7 @@ cdef object call_real(object self):
     self = check_tensor(self, "real", "input", 1)
     return op_real(<TensorBase>self)
 
-def real(input):
+def real(input=None, *, x=None, a=None, x1=None):
     """View of the real parts; a real tensor is returned as it is.
 
     ``real(Tensor(a) self) -> Tensor(a)``
@@ -957,11 +977,13 @@ def real(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "real", "input")
     return call_real(input)
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2078
+# derivatives.yaml:2167
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -1008,7 +1030,7 @@ cdef object call_real_part(object self):
     self = check_tensor(self, "real_part", "input", 1)
     return op_real_part(<TensorBase>self)
 
-def real_part(input):
+def real_part(input=None, *, x=None, a=None, x1=None):
     """View of the real parts, of real numbers too.
 
     ``real_part(Tensor(a) self) -> Tensor(a)``
@@ -1034,11 +1056,13 @@ def real_part(input):
         input: grad
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "real_part", "input")
     return call_real_part(input)
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2087
+# derivatives.yaml:2176
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""
@@ -1085,7 +1109,7 @@ cdef object call_imag(object self):
     self = check_tensor(self, "imag", "input", 1)
     return op_imag(<TensorBase>self)
 
-def imag(input):
+def imag(input=None, *, x=None, a=None, x1=None):
     """View of the imaginary parts.
 
     ``imag(Tensor(a) self) -> Tensor(a)``
@@ -1111,4 +1135,6 @@ def imag(input):
         input: grad * 1j
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "imag", "input")
     return call_imag(input)

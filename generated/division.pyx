@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -76,6 +79,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -98,7 +102,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -167,7 +171,7 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:341
+# derivatives.yaml:350
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
@@ -422,7 +426,7 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml:358
+# derivatives.yaml:368
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -700,7 +704,8 @@ cdef object call_div(object self, object other):
         return op_div_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_div_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("div", "input")
+    self = number_as_tensor(self, other)
+    return op_div_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_div_mode(object self, object other, object rounding_mode):
     self = as_operand(self, "div", "input", 1)
@@ -714,7 +719,8 @@ cdef object call_div_mode(object self, object other, object rounding_mode):
         return op_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
     if is_tensor(other):
         return op_div_mode_scalar_tensor(self, <TensorBase>other, rounding_mode)
-    refuse_numbers("div", "input")
+    self = number_as_tensor(self, other)
+    return op_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
 
 cdef object call_div_(object self, object other):
     self = check_tensor(self, "div_", "input", 1)
@@ -733,7 +739,7 @@ cdef object call_div_mode_(object self, object other, object rounding_mode):
         return inplace_div_mode_tensor_tensor(<TensorBase>self, <TensorBase>other, rounding_mode)
     return inplace_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
 
-def div(input, other, *, rounding_mode=None, out=None):
+def div(input=None, other=None, *, rounding_mode=None, x=None, a=None, x1=None, x2=None, out=None):
     """Quotient of two tensors, element by element.
 
     Quotient of two tensors, rounded down ("floor"), towards zero ("trunc") or not at all (None).
@@ -770,6 +776,10 @@ def div(input, other, *, rounding_mode=None, out=None):
         input: div_backward_self(grad, other, rounding_mode)
         other: div_backward_other(grad, self, other, rounding_mode)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "div", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "div", "other")
     if rounding_mode is not None:
         return give_out("div", out, call_div_mode(input, other, rounding_mode))
     return give_out("div", out, call_div(input, other))
@@ -780,7 +790,7 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:375
+# derivatives.yaml:386
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -977,7 +987,8 @@ cdef object call_floor_divide(object self, object other):
         return op_floor_divide_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_floor_divide_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("floor_divide", "input")
+    self = number_as_tensor(self, other)
+    return op_floor_divide_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_floor_divide_(object self, object other):
     self = check_tensor(self, "floor_divide_", "input", 1)
@@ -988,7 +999,7 @@ cdef object call_floor_divide_(object self, object other):
         return inplace_floor_divide_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_floor_divide_tensor_scalar(<TensorBase>self, other)
 
-def floor_divide(input, other, *, out=None):
+def floor_divide(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Quotient of two tensors, rounded down.
 
     ``floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1019,11 +1030,15 @@ def floor_divide(input, other, *, out=None):
         other: zeros_like(grad)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "floor_divide", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "floor_divide", "other")
     return give_out("floor_divide", out, call_floor_divide(input, other))
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:391
+# derivatives.yaml:403
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
@@ -1278,7 +1293,7 @@ cdef object call_remainder_(object self, object other):
         return inplace_remainder_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_remainder_tensor_scalar(<TensorBase>self, other)
 
-def remainder(input, other, *, out=None):
+def remainder(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Remainder of the division rounded down; it has the sign of the divisor.
 
     ``remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1309,11 +1324,15 @@ def remainder(input, other, *, out=None):
         other: -grad * floor_divide(self, other)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "remainder", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "remainder", "other")
     return give_out("remainder", out, call_remainder(input, other))
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml:410
+# derivatives.yaml:422
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""
@@ -1617,7 +1636,7 @@ cdef object call_pow_(object self, object exponent):
         return inplace_pow_tensor_tensor(<TensorBase>self, <TensorBase>exponent)
     return inplace_pow_tensor_scalar(<TensorBase>self, exponent)
 
-def pow(input, exponent, *, out=None):
+def pow(input=None, exponent=None, *, x=None, a=None, x1=None, out=None):
     """Power with an exponent for each element, for all elements, or of one base.
 
     ``pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor``
@@ -1648,4 +1667,6 @@ def pow(input, exponent, *, out=None):
         exponent: pow_backward_exponent(grad, self, exponent, result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "pow", "input")
     return give_out("pow", out, call_pow(input, exponent))

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -77,6 +80,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -99,7 +103,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -176,7 +180,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:528
+# derivatives.yaml:540
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -269,7 +273,7 @@ cdef object call_exp_(object self):
     self = check_tensor(self, "exp_", "input", 1)
     return inplace_exp(<TensorBase>self)
 
-def exp(input, *, out=None):
+def exp(input=None, *, x=None, a=None, x1=None, out=None):
     """e to the power of each element.
 
     ``exp(Tensor self) -> Tensor``
@@ -296,11 +300,13 @@ def exp(input, *, out=None):
         input: grad * conj(result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "exp", "input")
     return give_out("exp", out, call_exp(input))
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:538
+# derivatives.yaml:550
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -393,7 +399,7 @@ cdef object call_expm1_(object self):
     self = check_tensor(self, "expm1_", "input", 1)
     return inplace_expm1(<TensorBase>self)
 
-def expm1(input, *, out=None):
+def expm1(input=None, *, x=None, a=None, x1=None, out=None):
     """e to the power of each element, minus one; exact near zero.
 
     ``expm1(Tensor self) -> Tensor``
@@ -420,11 +426,13 @@ def expm1(input, *, out=None):
         input: grad * conj(result + 1)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "expm1", "input")
     return give_out("expm1", out, call_expm1(input))
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:546
+# derivatives.yaml:558
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -514,7 +522,7 @@ cdef object call_log_(object self):
     self = check_tensor(self, "log_", "input", 1)
     return inplace_log(<TensorBase>self)
 
-def log(input, *, out=None):
+def log(input=None, *, x=None, a=None, x1=None, out=None):
     """Natural logarithm of each element.
 
     ``log(Tensor self) -> Tensor``
@@ -541,11 +549,13 @@ def log(input, *, out=None):
         input: grad / conj(self)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "log", "input")
     return give_out("log", out, call_log(input))
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:557
+# derivatives.yaml:569
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -635,7 +645,7 @@ cdef object call_log1p_(object self):
     self = check_tensor(self, "log1p_", "input", 1)
     return inplace_log1p(<TensorBase>self)
 
-def log1p(input, *, out=None):
+def log1p(input=None, *, x=None, a=None, x1=None, out=None):
     """Natural logarithm of one plus each element; exact near zero.
 
     ``log1p(Tensor self) -> Tensor``
@@ -662,11 +672,13 @@ def log1p(input, *, out=None):
         input: grad / conj(self + 1)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "log1p", "input")
     return give_out("log1p", out, call_log1p(input))
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:568
+# derivatives.yaml:580
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -759,7 +771,7 @@ cdef object call_sqrt_(object self):
     self = check_tensor(self, "sqrt_", "input", 1)
     return inplace_sqrt(<TensorBase>self)
 
-def sqrt(input, *, out=None):
+def sqrt(input=None, *, x=None, a=None, x1=None, out=None):
     """Square root of each element.
 
     ``sqrt(Tensor self) -> Tensor``
@@ -786,11 +798,13 @@ def sqrt(input, *, out=None):
         input: grad / (2 * conj(result))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sqrt", "input")
     return give_out("sqrt", out, call_sqrt(input))
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:579
+# derivatives.yaml:591
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -900,7 +914,7 @@ cdef object call_rsqrt_(object self):
     self = check_tensor(self, "rsqrt_", "input", 1)
     return inplace_rsqrt(<TensorBase>self)
 
-def rsqrt(input, *, out=None):
+def rsqrt(input=None, *, x=None, a=None, x1=None, out=None):
     """One divided by the square root of each element.
 
     ``rsqrt(Tensor self) -> Tensor``
@@ -927,11 +941,13 @@ def rsqrt(input, *, out=None):
         input: -0.5 * grad * conj(result * result * result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "rsqrt", "input")
     return give_out("rsqrt", out, call_rsqrt(input))
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:590
+# derivatives.yaml:602
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -957,7 +973,7 @@ cdef object call_erf_(object self):
     check_real(self, "erf_")
     return inplace_erf(<TensorBase>self)
 
-def erf(input, *, out=None):
+def erf(input=None, *, x=None, a=None, x1=None, out=None):
     """Error function of each element.
 
     ``erf(Tensor self) -> Tensor``
@@ -977,11 +993,13 @@ def erf(input, *, out=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "erf", "input")
     return give_out("erf", out, call_erf(input))
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:600
+# derivatives.yaml:612
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1057,7 +1075,7 @@ cdef object call_erf_loop(object self):
     check_real(self, "erf_loop")
     return op_erf_loop(<TensorBase>self)
 
-def erf_loop(input):
+def erf_loop(input=None, *, x=None, a=None, x1=None):
     """Error function by a compiled loop, which has to fit, since there is no other way to write it.
 
     ``erf_loop(Tensor self) -> Tensor``
@@ -1082,11 +1100,13 @@ def erf_loop(input):
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "erf_loop", "input")
     return call_erf_loop(input)
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:610
+# derivatives.yaml:622
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -1146,7 +1166,7 @@ cdef object call_erf_any(object self):
     check_real(self, "erf_any")
     return op_erf_any(<TensorBase>self)
 
-def erf_any(input):
+def erf_any(input=None, *, x=None, a=None, x1=None):
     """Error function of what no compiled loop takes.
 
     ``erf_any(Tensor self) -> Tensor``
@@ -1171,11 +1191,13 @@ def erf_any(input):
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "erf_any", "input")
     return call_erf_any(input)
 
 
 # ---- erfinv(Tensor self) -> Tensor
-# derivatives.yaml:621
+# derivatives.yaml:633
 
 cdef class ErfinvBackward0(Node):
     """Backward of ``erfinv(Tensor self) -> Tensor``."""
@@ -1268,7 +1290,7 @@ cdef object call_erfinv_(object self):
     check_real(self, "erfinv_")
     return inplace_erfinv(<TensorBase>self)
 
-def erfinv(input, *, out=None):
+def erfinv(input=None, *, x=None, a=None, x1=None, out=None):
     """Inverse of the error function. SciPy computes it.
 
     ``erfinv(Tensor self) -> Tensor``
@@ -1297,4 +1319,6 @@ def erfinv(input, *, out=None):
         input: grad * (0.886226925452758 * exp(result * result))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "erfinv", "input")
     return give_out("erfinv", out, call_erfinv(input))

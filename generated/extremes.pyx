@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -149,7 +153,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1137
+# derivatives.yaml:1175
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -238,7 +242,7 @@ cdef object call_amax(object self, object dim, object keepdim):
     check_real(self, "amax")
     return op_amax(<TensorBase>self, dim, keepdim)
 
-def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
+def amax(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Greatest element along dimensions; equal ones share the gradient.
 
     ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
@@ -273,15 +277,17 @@ def amax(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
         input: amax_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "amax", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "amax", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "amax", "keepdim")
     return give_out("amax", out, call_amax(input, dim, keepdim))
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1152
+# derivatives.yaml:1190
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -370,7 +376,7 @@ cdef object call_amin(object self, object dim, object keepdim):
     check_real(self, "amin")
     return op_amin(<TensorBase>self, dim, keepdim)
 
-def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
+def amin(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Smallest element along dimensions; equal ones share the gradient.
 
     ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
@@ -405,15 +411,17 @@ def amin(input, dim=(), keepdim=False, *, axis=None, keepdims=None, out=None):
         input: amax_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "amin", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "amin", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "amin", "keepdim")
     return give_out("amin", out, call_amin(input, dim, keepdim))
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1167
+# derivatives.yaml:1205
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -484,7 +492,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1180
+# derivatives.yaml:1218
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -570,7 +578,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1195
+# derivatives.yaml:1233
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -693,7 +701,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1204
+# derivatives.yaml:1242
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -764,7 +772,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1217
+# derivatives.yaml:1255
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -850,7 +858,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1232
+# derivatives.yaml:1270
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -973,7 +981,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1241
+# derivatives.yaml:1279
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -991,7 +999,7 @@ cdef object call_argmax(object self, object dim, object keepdim):
     check_real(self, "argmax")
     return op_argmax(<TensorBase>self, dim, keepdim)
 
-def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None):
+def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Index of the greatest element, of the flattened tensor or along a dimension.
 
     ``argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
@@ -1019,15 +1027,17 @@ def argmax(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "argmax", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "argmax", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "argmax", "keepdim")
     return give_out("argmax", out, call_argmax(input, dim, keepdim))
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1252
+# derivatives.yaml:1290
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1045,7 +1055,7 @@ cdef object call_argmin(object self, object dim, object keepdim):
     check_real(self, "argmin")
     return op_argmin(<TensorBase>self, dim, keepdim)
 
-def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None):
+def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Index of the smallest element, of the flattened tensor or along a dimension.
 
     ``argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
@@ -1073,15 +1083,17 @@ def argmin(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "argmin", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "argmin", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "argmin", "keepdim")
     return give_out("argmin", out, call_argmin(input, dim, keepdim))
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1263
+# derivatives.yaml:1301
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1098,7 +1110,7 @@ cdef object call_all(object self, object dim, object keepdim):
     keepdim = as_bool(keepdim, "all", "keepdim", 3)
     return op_all(<TensorBase>self, dim, keepdim)
 
-def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
+def all(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Whether all elements are true, along dimensions or altogether.
 
     ``all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
@@ -1114,6 +1126,8 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
         Another name of `dim`.
     keepdims : bool, optional
         Another name of `keepdim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1124,15 +1138,17 @@ def all(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "all", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "all", "dim")
     if keepdims is not None:
-        keepdim = keepdims
-    return call_all(input, dim, keepdim)
+        keepdim = only_one((None, keepdims), "all", "keepdim")
+    return give_out("all", out, call_all(input, dim, keepdim))
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1273
+# derivatives.yaml:1312
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1149,7 +1165,7 @@ cdef object call_any(object self, object dim, object keepdim):
     keepdim = as_bool(keepdim, "any", "keepdim", 3)
     return op_any(<TensorBase>self, dim, keepdim)
 
-def any(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
+def any(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Whether any element is true, along dimensions or altogether.
 
     ``any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
@@ -1165,6 +1181,8 @@ def any(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
         Another name of `dim`.
     keepdims : bool, optional
         Another name of `keepdim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1175,8 +1193,10 @@ def any(input, dim=None, keepdim=False, *, axis=None, keepdims=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "any", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "any", "dim")
     if keepdims is not None:
-        keepdim = keepdims
-    return call_any(input, dim, keepdim)
+        keepdim = only_one((None, keepdims), "any", "keepdim")
+    return give_out("any", out, call_any(input, dim, keepdim))

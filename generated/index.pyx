@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -145,7 +149,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1619
+# derivatives.yaml:1675
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -237,7 +241,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1629
+# derivatives.yaml:1685
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -323,7 +327,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1639
+# derivatives.yaml:1695
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -414,7 +418,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1651
+# derivatives.yaml:1707
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -499,37 +503,37 @@ def index_backward(input, shape, index):
     return call_index_backward(input, shape, index)
 
 
-# ---- index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1661
+# ---- index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor
+# derivatives.yaml:1717
 
 cdef class IndexPutBackward0(Node):
-    """Backward of ``index_put(Tensor self, object index, Tensor values, bool accumulate=False) -> Tensor``."""
+    """Backward of ``index_put(Tensor self, object indices, Tensor values, bool accumulate=False) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object index, accumulate
-        if wants(wanted, 0):    # self: grad if accumulate else index_put(grad, index, 0)
-            index = unpack_object(self, 0)
+        cdef object indices, accumulate
+        if wants(wanted, 0):    # self: grad if accumulate else index_put(grad, indices, 0)
+            indices = unpack_object(self, 0)
             accumulate = value_of(self, 1)
-            give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, index, 0, False))
-        if wants(wanted, 1):    # values: index(grad, index)
-            index = unpack_object(self, 0)
-            give(grad_inputs, 1, op_index(grad, index))
+            give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
+        if wants(wanted, 1):    # values: index(grad, indices)
+            indices = unpack_object(self, 0)
+            give(grad_inputs, 1, op_index(grad, indices))
         return 0
 
     cpdef str name(self):
         return "IndexPutBackward0"
 
     @property
-    def _saved_index(self):
+    def _saved_indices(self):
         return unpack_object(self, 0)
 
     @property
     def _saved_accumulate(self):
         return value_of(self, 1)
 
-cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object index, TensorBase values, bint accumulate) except -1:
+cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object indices, TensorBase values, bint accumulate) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t, values_t
     cdef LevelWalk walk = walk_levels((self, values))
@@ -539,40 +543,40 @@ cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object in
             values_t = walk.tangent(values)
             self_t = walk.or_zeros(self_t, self)
             values_t = walk.or_zeros(values_t, values)
-            walk.give(result, op_index_put_tensor(self_t, index, values_t, accumulate))
+            walk.give(result, op_index_put_tensor(self_t, indices, values_t, accumulate))
     finally:
         walk.end()
     return 0
 
-cdef TensorBase op_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
+cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
     cdef int span = 0
     if watching:
-        span = begin_replaceable_op("index_put", (self, index, values, accumulate))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(index), array_of(values), accumulate))
+        span = begin_replaceable_op("index_put", (self, indices, values, accumulate))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate))
     cdef IndexPutBackward0 node
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
         node.init(2, 0, 2)
         collect_edge(node, 0, self)
         collect_edge(node, 1, values)
-        save_object(node, 0, index)
+        save_object(node, 0, indices)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_2(self, values):
-        tangents_index_put_tensor(result, self, index, values, accumulate)
+        tangents_index_put_tensor(result, self, indices, values, accumulate)
     if span:
         end_op(span, result)
     return result
 
-cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBase values, bint accumulate):
+cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
     check_inplace("index_put_", self)
     cdef int span = 0
     if watching:
-        span = begin_op("index_put_", (self, index, values, accumulate))
+        span = begin_op("index_put_", (self, indices, values, accumulate))
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, values):
-        copy_into("index_put_", self, op_index_put_tensor(self, index, values, accumulate))
+        copy_into("index_put_", self, op_index_put_tensor(self, indices, values, accumulate))
         if span:
             end_op(span, self)
         return self
@@ -583,78 +587,78 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object index, TensorBa
         node.init(2, 0, 2)
         collect_edge(node, 0, self)
         collect_edge(node, 1, values)
-        save_object(node, 0, index)
+        save_object(node, 0, indices)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
-    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(index), array_of(values), accumulate))
+    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate))
     finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
 
 cdef class IndexPutScalarBackward0(Node):
-    """Backward of ``index_put(Tensor self, object index, Scalar values, bool accumulate=False) -> Tensor``."""
+    """Backward of ``index_put(Tensor self, object indices, Scalar values, bool accumulate=False) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object index, accumulate
-        # self: grad if accumulate else index_put(grad, index, 0)
-        index = unpack_object(self, 0)
+        cdef object indices, accumulate
+        # self: grad if accumulate else index_put(grad, indices, 0)
+        indices = unpack_object(self, 0)
         accumulate = value_of(self, 1)
-        give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, index, 0, False))
+        give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
         return 0
 
     cpdef str name(self):
         return "IndexPutBackward0"
 
     @property
-    def _saved_index(self):
+    def _saved_indices(self):
         return unpack_object(self, 0)
 
     @property
     def _saved_accumulate(self):
         return value_of(self, 1)
 
-cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object index, object values, bint accumulate) except -1:
+cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object indices, object values, bint accumulate) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_index_put_scalar(self_t, index, 0, accumulate))
+            walk.give(result, op_index_put_scalar(self_t, indices, 0, accumulate))
     finally:
         walk.end()
     return 0
 
-cdef TensorBase op_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
+cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
     cdef int span = 0
     if watching:
-        span = begin_replaceable_op("index_put", (self, index, values, accumulate))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(index), values, accumulate))
+        span = begin_replaceable_op("index_put", (self, indices, values, accumulate))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
     cdef IndexPutScalarBackward0 node
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
-        save_object(node, 0, index)
+        save_object(node, 0, indices)
         set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_index_put_scalar(result, self, index, values, accumulate)
+        tangents_index_put_scalar(result, self, indices, values, accumulate)
     if span:
         end_op(span, result)
     return result
 
-cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object values, bint accumulate):
+cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
     check_inplace("index_put_", self)
     cdef int span = 0
     if watching:
-        span = begin_op("index_put_", (self, index, values, accumulate))
+        span = begin_op("index_put_", (self, indices, values, accumulate))
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("index_put_", self, op_index_put_scalar(self, index, values, accumulate))
+        copy_into("index_put_", self, op_index_put_scalar(self, indices, values, accumulate))
         if span:
             end_op(span, self)
         return self
@@ -664,40 +668,40 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object index, object v
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         node.init(1, 0, 2)
         collect_edge(node, 0, self)
-        save_object(node, 0, index)
+        save_object(node, 0, indices)
         set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
-    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(index), values, accumulate))
+    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
     finish_inplace(self, history)
     if span:
         end_op(span, self)
     return self
 
-cdef object call_index_put(object self, object index, object values, object accumulate):
+cdef object call_index_put(object self, object indices, object values, object accumulate):
     self = check_tensor(self, "index_put", "input", 1)
     values = as_operand(values, "index_put", "values", 3)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
     if is_tensor(values):
-        return op_index_put_tensor(<TensorBase>self, index, <TensorBase>values, accumulate)
-    return op_index_put_scalar(<TensorBase>self, index, values, accumulate)
+        return op_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
+    return op_index_put_scalar(<TensorBase>self, indices, values, accumulate)
 
-cdef object call_index_put_(object self, object index, object values, object accumulate):
+cdef object call_index_put_(object self, object indices, object values, object accumulate):
     self = check_tensor(self, "index_put_", "input", 1)
     values = as_operand(values, "index_put_", "values", 3)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
     if is_tensor(values):
-        return inplace_index_put_tensor(<TensorBase>self, index, <TensorBase>values, accumulate)
-    return inplace_index_put_scalar(<TensorBase>self, index, values, accumulate)
+        return inplace_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
+    return inplace_index_put_scalar(<TensorBase>self, indices, values, accumulate)
 
-def index_put(input, index, values, accumulate=False):
+def index_put(input, indices, values, accumulate=False):
     """Copy with the elements that an index names replaced, or with `accumulate` increased.
 
-    ``index_put(Tensor self, object index, Tensor|Scalar values, bool accumulate=False) -> Tensor``
+    ``index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor``
 
     Parameters
     ----------
     input : Tensor
-    index : object
+    indices : object
     values : Tensor or number
     accumulate : bool, default False
 
@@ -716,15 +720,15 @@ def index_put(input, index, values, accumulate=False):
     -----
     Gradients::
 
-        input: grad if accumulate else index_put(grad, index, 0)
-        values: index(grad, index)
+        input: grad if accumulate else index_put(grad, indices, 0)
+        values: index(grad, indices)
         result: auto_linear
     """
-    return call_index_put(input, index, values, accumulate)
+    return call_index_put(input, indices, values, accumulate)
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1674
+# derivatives.yaml:1730
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -799,7 +803,7 @@ cdef object call_select_copy(object self, object dim, object index):
     index = as_int(index, "select_copy", "index", 3)
     return copy_of(op_select(<TensorBase>self, dim, index))
 
-def select(input, dim, index):
+def select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=None):
     """View of one slice along a dimension, without that dimension.
 
     ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
@@ -810,6 +814,8 @@ def select(input, dim, index):
     dim : int
         Dimension to work along; negative ones count from the end.
     index : int
+    axis : int, optional
+        Another name of `dim`.
 
     Returns
     -------
@@ -828,9 +834,13 @@ def select(input, dim, index):
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "select", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "select", "dim")
     return call_select(input, dim, index)
 
-def select_copy(input, dim, index):
+def select_copy(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """View of one slice along a dimension, without that dimension. Copied into memory of its own.
 
     ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
@@ -841,6 +851,10 @@ def select_copy(input, dim, index):
     dim : int
         Dimension to work along; negative ones count from the end.
     index : int
+    axis : int, optional
+        Another name of `dim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -858,11 +872,15 @@ def select_copy(input, dim, index):
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
         result: auto_linear
     """
-    return call_select_copy(input, dim, index)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "select_copy", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "select_copy", "dim")
+    return give_out("select_copy", out, call_select_copy(input, dim, index))
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1684
+# derivatives.yaml:1740
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
@@ -945,7 +963,7 @@ cdef object call_narrow_copy(object self, object dim, object start, object lengt
     length = as_int(length, "narrow_copy", "length", 4)
     return copy_of(op_narrow(<TensorBase>self, dim, start, length))
 
-def narrow(input, dim, start, length):
+def narrow(input=None, dim=None, start=None, length=None, *, x=None, a=None, x1=None, axis=None):
     """View of some consecutive slices along a dimension.
 
     ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
@@ -957,6 +975,8 @@ def narrow(input, dim, start, length):
         Dimension to work along; negative ones count from the end.
     start : int
     length : int
+    axis : int, optional
+        Another name of `dim`.
 
     Returns
     -------
@@ -975,9 +995,13 @@ def narrow(input, dim, start, length):
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "narrow", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "narrow", "dim")
     return call_narrow(input, dim, start, length)
 
-def narrow_copy(input, dim, start, length):
+def narrow_copy(input=None, dim=None, start=None, length=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """View of some consecutive slices along a dimension. Copied into memory of its own.
 
     ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
@@ -989,6 +1013,10 @@ def narrow_copy(input, dim, start, length):
         Dimension to work along; negative ones count from the end.
     start : int
     length : int
+    axis : int, optional
+        Another name of `dim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1006,4 +1034,8 @@ def narrow_copy(input, dim, start, length):
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
         result: auto_linear
     """
-    return call_narrow_copy(input, dim, start, length)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "narrow_copy", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "narrow_copy", "dim")
+    return give_out("narrow_copy", out, call_narrow_copy(input, dim, start, length))

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -150,7 +154,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1543
+# derivatives.yaml:1599
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -244,7 +248,7 @@ def cat(tensors, dim=0, *, axis=None, out=None):
         result: auto_linear
     """
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "cat", "dim")
     return give_out("cat", out, call_cat(tensors, dim))
 
 concat = cat
@@ -253,7 +257,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1555
+# derivatives.yaml:1611
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -340,12 +344,12 @@ def stack(tensors, dim=0, *, axis=None, out=None):
         result: auto_linear
     """
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "stack", "dim")
     return give_out("stack", out, call_stack(tensors, dim))
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1566
+# derivatives.yaml:1622
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -415,7 +419,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1576
+# derivatives.yaml:1632
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -603,7 +607,7 @@ def split_copy(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1586
+# derivatives.yaml:1642
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
@@ -620,7 +624,7 @@ cdef object call_chunk(object self, object chunks, object dim):
     dim = as_int(dim, "chunk", "dim", 3)
     return tuple(op_chunk(<TensorBase>self, chunks, dim))
 
-def chunk(input, chunks, dim=0, *, axis=None):
+def chunk(input=None, chunks=None, dim=0, *, x=None, a=None, x1=None, axis=None):
     """A number of views along a dimension, of equal length as far as possible.
 
     ``chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]``
@@ -643,13 +647,15 @@ def chunk(input, chunks, dim=0, *, axis=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "chunk", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "chunk", "dim")
     return call_chunk(input, chunks, dim)
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1595
+# derivatives.yaml:1651
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -721,7 +727,7 @@ cdef object call_unbind_copy(object self, object dim):
     dim = as_int(dim, "unbind_copy", "dim", 2)
     return tuple(copies_of(op_unbind(<TensorBase>self, dim)))
 
-def unbind(input, dim=0, *, axis=None):
+def unbind(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
     """The slices along a dimension, as views.
 
     ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
@@ -750,11 +756,13 @@ def unbind(input, dim=0, *, axis=None):
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "unbind", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "unbind", "dim")
     return call_unbind(input, dim)
 
-def unbind_copy(input, dim=0, *, axis=None):
+def unbind_copy(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
     """The slices along a dimension, as views. Copied into memory of its own.
 
     ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
@@ -783,13 +791,15 @@ def unbind_copy(input, dim=0, *, axis=None):
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "unbind_copy", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "unbind_copy", "dim")
     return call_unbind_copy(input, dim)
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1605
+# derivatives.yaml:1661
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""
@@ -844,7 +854,7 @@ cdef object call_flip(object self, object dims):
     dims = as_int_tuple(dims, "flip", "dims", 2)
     return op_flip(<TensorBase>self, dims)
 
-def flip(input, dims):
+def flip(input=None, dims=None, *, x=None, a=None, x1=None):
     """Copy with the order along dimensions reversed.
 
     ``flip(Tensor self, int[] dims) -> Tensor``
@@ -870,4 +880,6 @@ def flip(input, dims):
         input: grad.flip(dims)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "flip", "input")
     return call_flip(input, dims)

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -160,7 +164,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1813
+# derivatives.yaml:1901
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -269,7 +273,7 @@ cdef object call_matmul(object self, object other):
     other = as_tensor_operand(other, "matmul", "other", 2)
     return op_matmul(<TensorBase>self, <TensorBase>other)
 
-def matmul(input, other, *, out=None):
+def matmul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     """Matrix product, of batches too; vectors are rows on the left and columns on the right.
 
     ``matmul(Tensor self, Tensor other) -> Tensor``
@@ -300,11 +304,15 @@ def matmul(input, other, *, out=None):
         other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "matmul", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "matmul", "other")
     return give_out("matmul", out, call_matmul(input, other))
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1838
+# derivatives.yaml:1926
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -386,7 +394,7 @@ cdef object call_mm(object self, object mat2):
     mat2 = check_tensor(mat2, "mm", "mat2", 2)
     return op_mm(<TensorBase>self, <TensorBase>mat2)
 
-def mm(input, mat2, *, out=None):
+def mm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
     """Product of two matrices.
 
     ``mm(Tensor self, Tensor mat2) -> Tensor``
@@ -417,11 +425,13 @@ def mm(input, mat2, *, out=None):
         mat2: mm(mT(conj(self)), grad)
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "mm", "input")
     return give_out("mm", out, call_mm(input, mat2))
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1850
+# derivatives.yaml:1938
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -503,7 +513,7 @@ cdef object call_matmul_of_transpose(object self, object mat2):
     mat2 = check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
     return op_matmul_of_transpose(<TensorBase>self, <TensorBase>mat2)
 
-def matmul_of_transpose(input, mat2):
+def matmul_of_transpose(input=None, mat2=None, *, x=None, a=None, x1=None):
     """Product of the transpose of a matrix and another, without a view in between.
 
     ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``
@@ -532,11 +542,13 @@ def matmul_of_transpose(input, mat2):
         mat2: matmul(conj(self), grad)
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "matmul_of_transpose", "input")
     return call_matmul_of_transpose(input, mat2)
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1861
+# derivatives.yaml:1949
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -618,7 +630,7 @@ cdef object call_bmm(object self, object mat2):
     mat2 = check_tensor(mat2, "bmm", "mat2", 2)
     return op_bmm(<TensorBase>self, <TensorBase>mat2)
 
-def bmm(input, mat2, *, out=None):
+def bmm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
     """Products of the matrices of two batches.
 
     ``bmm(Tensor self, Tensor mat2) -> Tensor``
@@ -649,11 +661,13 @@ def bmm(input, mat2, *, out=None):
         mat2: bmm(mT(conj(self)), grad)
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "bmm", "input")
     return give_out("bmm", out, call_bmm(input, mat2))
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1873
+# derivatives.yaml:1961
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -735,7 +749,7 @@ cdef object call_mv(object self, object vec):
     vec = check_tensor(vec, "mv", "vec", 2)
     return op_mv(<TensorBase>self, <TensorBase>vec)
 
-def mv(input, vec, *, out=None):
+def mv(input=None, vec=None, *, x=None, a=None, x1=None, out=None):
     """Product of a matrix and a vector.
 
     ``mv(Tensor self, Tensor vec) -> Tensor``
@@ -766,11 +780,13 @@ def mv(input, vec, *, out=None):
         vec: mv(mT(conj(self)), grad)
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "mv", "input")
     return give_out("mv", out, call_mv(input, vec))
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1885
+# derivatives.yaml:1973
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -852,7 +868,7 @@ cdef object call_dot(object self, object tensor):
     tensor = check_tensor(tensor, "dot", "tensor", 2)
     return op_dot(<TensorBase>self, <TensorBase>tensor)
 
-def dot(input, tensor, *, out=None):
+def dot(input=None, tensor=None, *, x=None, a=None, x1=None, out=None):
     """Sum of the products of two vectors.
 
     ``dot(Tensor self, Tensor tensor) -> Tensor``
@@ -883,11 +899,13 @@ def dot(input, tensor, *, out=None):
         tensor: grad * conj(self)
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "dot", "input")
     return give_out("dot", out, call_dot(input, tensor))
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1897
+# derivatives.yaml:1985
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -969,7 +987,7 @@ cdef object call_outer(object self, object vec2):
     vec2 = check_tensor(vec2, "outer", "vec2", 2)
     return op_outer(<TensorBase>self, <TensorBase>vec2)
 
-def outer(input, vec2, *, out=None):
+def outer(input=None, vec2=None, *, x=None, a=None, x1=None, out=None):
     """All products of an element of one vector with one of another.
 
     ``outer(Tensor self, Tensor vec2) -> Tensor``
@@ -1000,13 +1018,15 @@ def outer(input, vec2, *, out=None):
         vec2: mv(mT(grad), to(conj(self), grad.dtype))
         result: auto_linear_in_each
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "outer", "input")
     return give_out("outer", out, call_outer(input, vec2))
 
 ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1910
+# derivatives.yaml:1998
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -1104,7 +1124,7 @@ cdef object call_linear(object self, object weight, object bias):
     bias = check_tensor_or_none(bias, "linear", "bias", 3)
     return op_linear(<TensorBase>self, <TensorBase>weight, <TensorBase>bias)
 
-def linear(input, weight, bias=None):
+def linear(input=None, weight=None, bias=None, *, x=None, a=None, x1=None, out=None):
     """Product with the transposed weight, plus the bias.
 
     ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``
@@ -1114,6 +1134,8 @@ def linear(input, weight, bias=None):
     input : Tensor
     weight : Tensor
     bias : Tensor, optional
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1135,11 +1157,13 @@ def linear(input, weight, bias=None):
         bias: grad
         result: linear(self_t, weight) + linear(self, weight_t) + bias_t
     """
-    return call_linear(input, weight, bias)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "linear", "input")
+    return give_out("linear", out, call_linear(input, weight, bias))
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:1928
+# derivatives.yaml:2016
 
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int span = 0

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -164,7 +168,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2099
+# derivatives.yaml:2189
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -275,7 +279,7 @@ cdef object call_mse_loss(object self, object target, object reduction):
     check_real(target, "mse_loss")
     return op_mse_loss(<TensorBase>self, <TensorBase>target, reduction)
 
-def mse_loss(input, target, reduction="mean"):
+def mse_loss(input=None, target=None, reduction="mean", *, x=None, a=None, x1=None):
     """Squared differences, their mean or their sum.
 
     ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``
@@ -305,11 +309,13 @@ def mse_loss(input, target, reduction="mean"):
         target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
         result: transposed
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "mse_loss", "input")
     return call_mse_loss(input, target, reduction)
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2113
+# derivatives.yaml:2203
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -441,7 +447,7 @@ cdef object call_mse_loss_backward(object self, object one, object other, object
     check_real(other, "mse_loss_backward")
     return op_mse_loss_backward(<TensorBase>self, <TensorBase>one, <TensorBase>other, scale)
 
-def mse_loss_backward(input, one, other, scale):
+def mse_loss_backward(input=None, one=None, other=None, scale=None, *, x=None, a=None, x1=None, x2=None):
     """Gradient through mse_loss, with respect to the first of what it compares.
 
     ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``
@@ -473,11 +479,15 @@ def mse_loss_backward(input, one, other, scale):
         other: -grad * scale * self
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "mse_loss_backward", "input")
+    if x2 is not None:
+        other = only_one((other, x2), "mse_loss_backward", "other")
     return call_mse_loss_backward(input, one, other, scale)
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2122
+# derivatives.yaml:2212
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -595,7 +605,7 @@ cdef object call_nll_loss(object self, object target, object weight, object igno
     check_real(target, "nll_loss")
     return op_nll_loss(<TensorBase>self, <TensorBase>target, <TensorBase>weight, ignore_index, reduction)
 
-def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
+def nll_loss(input=None, target=None, weight=None, ignore_index=-100, reduction="mean", *, x=None, a=None, x1=None):
     """Minus the log-probability of the right class; its mean, its sum or one for each.
 
     ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``
@@ -627,11 +637,13 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
         weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
         result: transposed
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "nll_loss", "input")
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
 
 # ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2139
+# derivatives.yaml:2229
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``."""
@@ -796,7 +808,7 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2154
+# derivatives.yaml:2244
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0
@@ -818,7 +830,7 @@ cdef object call_cross_entropy(object self, object target, object weight, object
     check_real(target, "cross_entropy")
     return op_cross_entropy(<TensorBase>self, <TensorBase>target, <TensorBase>weight, ignore_index, reduction, label_smoothing)
 
-def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+def cross_entropy(input=None, target=None, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0, *, x=None, a=None, x1=None):
     """Negative log-likelihood of the softmax; the target holds classes or their probabilities.
 
     ``cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor``
@@ -843,4 +855,6 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
     RuntimeError
         If the shapes do not fit together.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "cross_entropy", "input")
     return call_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -136,6 +140,10 @@ from gradsmith.generated.arithmetic cimport (
     op_mul_tensor,
     op_sub_tensor_tensor,
 )
+from gradsmith.generated.copy cimport (
+    op_real,
+    op_to,
+)
 from gradsmith.generated.exponential cimport (
     op_exp,
 )
@@ -157,7 +165,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1286
+# derivatives.yaml:1326
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -245,7 +253,7 @@ cdef object call_logsumexp(object self, object dim, object keepdim):
     keepdim = as_bool(keepdim, "logsumexp", "keepdim", 3)
     return op_logsumexp(<TensorBase>self, dim, keepdim)
 
-def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None):
+def logsumexp(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Logarithm of the sum of exponentials along dimensions, without overflow.
 
     ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``
@@ -280,15 +288,17 @@ def logsumexp(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=N
         input: logsumexp_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "logsumexp", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "logsumexp", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "logsumexp", "keepdim")
     return give_out("logsumexp", out, call_logsumexp(input, dim, keepdim))
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1300
+# derivatives.yaml:1340
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -320,13 +330,13 @@ cdef class SoftmaxBackward0(Node):
         return raw_saved(self, 0)
 
 cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
-    """Forward mode: softmax_backward(self_t, result, dim)."""
+    """Forward mode: softmax_backward(to(real(self_t), result.dtype), result, dim)."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_softmax_backward(self_t, result, dim))
+            walk.give(result, op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim))
     finally:
         walk.end()
     return 0
@@ -354,10 +364,11 @@ cdef object call_softmax(object self, object dim, object dtype):
     self = check_tensor(self, "softmax", "input", 1)
     dim = as_int(dim, "softmax", "dim", 2)
     dtype = as_dtype_or_none(dtype, "softmax", "dtype", 3)
-    check_real(self, "softmax")
+    if dtype is None:
+        check_real(self, "softmax")
     return op_softmax(<TensorBase>self, dim, dtype)
 
-def softmax(input, dim=None, dtype=None, *, axis=None):
+def softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """Exponentials divided by their sum along a dimension.
 
     ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
@@ -371,6 +382,8 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
         Dtype of the result; the input is converted to it first.
     axis : int, optional
         Another name of `dim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -386,15 +399,17 @@ def softmax(input, dim=None, dtype=None, *, axis=None):
     Gradients::
 
         input: softmax_backward(grad, result, dim)
-        result: softmax_backward(self_t, result, dim)
+        result: softmax_backward(to(real(self_t), result.dtype), result, dim)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "softmax", "input")
     if axis is not None:
-        dim = axis
-    return call_softmax(input, dim, dtype)
+        dim = only_one((dim, axis), "softmax", "dim")
+    return give_out("softmax", out, call_softmax(input, dim, dtype))
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1312
+# derivatives.yaml:1353
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -490,7 +505,7 @@ cdef object call_softmax_backward(object self, object output, object dim):
     check_real(output, "softmax_backward")
     return op_softmax_backward(<TensorBase>self, <TensorBase>output, dim)
 
-def softmax_backward(input, output, dim=None, *, axis=None):
+def softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=None, axis=None):
     """Gradient through a softmax, given its result.
 
     ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
@@ -523,13 +538,15 @@ def softmax_backward(input, output, dim=None, *, axis=None):
         output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
         result: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "softmax_backward", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "softmax_backward", "dim")
     return call_softmax_backward(input, output, dim)
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1326
+# derivatives.yaml:1367
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -561,7 +578,7 @@ cdef class LogSoftmaxBackward0(Node):
         return raw_saved(self, 0)
 
 cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
-    """Forward mode: self_t - (exp(result) * self_t).sum(dim, True)."""
+    """Forward mode: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)."""
     cdef TensorBase self_t, result_t
     cdef LevelWalk walk = walk_levels((self,))
     try:
@@ -569,9 +586,9 @@ cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, ob
             self_t = walk.tangent(self)
             result_t = None
             if self_t is not None:
-                result_t = self_t
+                result_t = op_to(op_real(self_t), dtype_of(result), False)
             if self_t is not None:
-                result_t = plus(result_t, op_neg(op_sum_dim(op_mul_tensor(op_exp(result), self_t), (dim,), True, None)))
+                result_t = plus(result_t, op_neg(op_sum_dim(op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)), (dim,), True, None)))
             walk.give(result, result_t)
     finally:
         walk.end()
@@ -600,10 +617,11 @@ cdef object call_log_softmax(object self, object dim, object dtype):
     self = check_tensor(self, "log_softmax", "input", 1)
     dim = as_int(dim, "log_softmax", "dim", 2)
     dtype = as_dtype_or_none(dtype, "log_softmax", "dtype", 3)
-    check_real(self, "log_softmax")
+    if dtype is None:
+        check_real(self, "log_softmax")
     return op_log_softmax(<TensorBase>self, dim, dtype)
 
-def log_softmax(input, dim=None, dtype=None, *, axis=None):
+def log_softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """Logarithm of the softmax along a dimension, without overflow.
 
     ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
@@ -617,6 +635,8 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
         Dtype of the result; the input is converted to it first.
     axis : int, optional
         Another name of `dim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -632,15 +652,17 @@ def log_softmax(input, dim=None, dtype=None, *, axis=None):
     Gradients::
 
         input: log_softmax_backward(grad, result, dim)
-        result: self_t - (exp(result) * self_t).sum(dim, True)
+        result: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "log_softmax", "input")
     if axis is not None:
-        dim = axis
-    return call_log_softmax(input, dim, dtype)
+        dim = only_one((dim, axis), "log_softmax", "dim")
+    return give_out("log_softmax", out, call_log_softmax(input, dim, dtype))
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1338
+# derivatives.yaml:1380
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -733,7 +755,7 @@ cdef object call_log_softmax_backward(object self, object output, object dim):
     check_real(output, "log_softmax_backward")
     return op_log_softmax_backward(<TensorBase>self, <TensorBase>output, dim)
 
-def log_softmax_backward(input, output, dim=None, *, axis=None):
+def log_softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=None, axis=None):
     """Gradient through a log_softmax, given its result.
 
     ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
@@ -766,6 +788,8 @@ def log_softmax_backward(input, output, dim=None, *, axis=None):
         output: -grad * exp(output) * self.sum(dim, True)
         result: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "log_softmax_backward", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "log_softmax_backward", "dim")
     return call_log_softmax_backward(input, output, dim)

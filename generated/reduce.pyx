@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -160,7 +164,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:971
+# derivatives.yaml:1009
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -213,7 +217,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:982
+# derivatives.yaml:1020
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -294,7 +298,7 @@ cdef object call_sum_dim(object self, object dim, object keepdim, object dtype):
     dtype = as_dtype_or_none(dtype, "sum", "dtype", 4)
     return op_sum_dim(<TensorBase>self, dim, keepdim, dtype)
 
-def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None, out=None):
+def sum(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Sum of all elements.
 
     Sum along dimensions.
@@ -335,17 +339,19 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None,
         result: auto_linear
         input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sum", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "sum", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "sum", "keepdim")
     if dim is not None or keepdim is not False:
         return give_out("sum", out, call_sum_dim(input, dim, keepdim, dtype))
     return give_out("sum", out, call_sum(input, dtype))
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:996
+# derivatives.yaml:1034
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -404,7 +410,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1006
+# derivatives.yaml:1044
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -485,7 +491,7 @@ cdef object call_mean_dim(object self, object dim, object keepdim, object dtype)
     dtype = as_dtype_or_none(dtype, "mean", "dtype", 4)
     return op_mean_dim(<TensorBase>self, dim, keepdim, dtype)
 
-def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None, out=None):
+def mean(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Mean of all elements.
 
     Mean along dimensions.
@@ -526,17 +532,19 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
         result: auto_linear
         input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "mean", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "mean", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "mean", "keepdim")
     if dim is not None or keepdim is not False:
         return give_out("mean", out, call_mean_dim(input, dim, keepdim, dtype))
     return give_out("mean", out, call_mean(input, dtype))
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1019
+# derivatives.yaml:1057
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -607,7 +615,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1031
+# derivatives.yaml:1069
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -701,7 +709,7 @@ cdef object call_prod_dim(object self, object dim, object keepdim, object dtype)
     dtype = as_dtype_or_none(dtype, "prod", "dtype", 4)
     return op_prod_dim(<TensorBase>self, dim, keepdim, dtype)
 
-def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None, out=None):
+def prod(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
     """Product of all elements.
 
     Product along a dimension.
@@ -742,17 +750,19 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None
         result: transposed
         input: prod_backward_dim(grad, self, result, dim, keepdim)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "prod", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "prod", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((None, keepdims), "prod", "keepdim")
     if dim is not None or keepdim is not False:
         return give_out("prod", out, call_prod_dim(input, dim, keepdim, dtype))
     return give_out("prod", out, call_prod(input, dtype))
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1045
+# derivatives.yaml:1083
 
 cdef class VarBackward0(Node):
     """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -832,7 +842,7 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1059
+# derivatives.yaml:1097
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -845,7 +855,7 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1066
+# derivatives.yaml:1104
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -967,7 +977,7 @@ def var(*args, **kwargs):
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1073
+# derivatives.yaml:1111
 
 cdef class StdBackward0(Node):
     """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
@@ -1057,7 +1067,7 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1088
+# derivatives.yaml:1126
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -1070,7 +1080,7 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1095
+# derivatives.yaml:1133
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -1192,7 +1202,7 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1102
+# derivatives.yaml:1140
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -1279,7 +1289,7 @@ cdef object call_cumsum_(object self, object dim, object dtype):
     dtype = as_dtype_or_none(dtype, "cumsum_", "dtype", 3)
     return inplace_cumsum(<TensorBase>self, dim, dtype)
 
-def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
+def cumsum(input=None, dim=None, *, dtype=None, x=None, a=None, x1=None, axis=None, out=None):
     """Running sum along a dimension.
 
     ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``
@@ -1312,13 +1322,15 @@ def cumsum(input, dim=None, *, dtype=None, axis=None, out=None):
         input: grad.flip(dim).cumsum(dim).flip(dim)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "cumsum", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "cumsum", "dim")
     return give_out("cumsum", out, call_cumsum(input, dim, dtype))
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:1114
+# derivatives.yaml:1152
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -1374,7 +1386,7 @@ cdef object call_sum_to(object self, object size):
     size = as_int_tuple(size, "sum_to", "size", 2)
     return op_sum_to(<TensorBase>self, size)
 
-def sum_to(input, size):
+def sum_to(input=None, size=None, *, x=None, a=None, x1=None):
     """Sum over the dimensions that broadcasting to the tensor's shape would have added or stretched.
 
     ``sum_to(Tensor self, int[] size) -> Tensor``
@@ -1400,11 +1412,13 @@ def sum_to(input, size):
         input: grad.expand(self.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sum_to", "input")
     return call_sum_to(input, size)
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:1125
+# derivatives.yaml:1163
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""
@@ -1462,7 +1476,7 @@ cdef object call_restore_dims(object self, object ndim, object dim, object keepd
     keepdim = as_bool(keepdim, "restore_dims", "keepdim", 4)
     return op_restore_dims(<TensorBase>self, ndim, dim, keepdim)
 
-def restore_dims(input, ndim, dim, keepdim=None, *, keepdims=None):
+def restore_dims(input, ndim, dim=None, keepdim=None, *, axis=None, keepdims=None):
     """A reduced result with the reduced dimensions put back, as keepdim would have left them.
 
     ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``
@@ -1475,6 +1489,8 @@ def restore_dims(input, ndim, dim, keepdim=None, *, keepdims=None):
         Dimension to work along; negative ones count from the end.
     keepdim : bool
         Keep the reduced dimensions with size one.
+    axis : int or sequence of int, optional
+        Another name of `dim`.
     keepdims : bool, optional
         Another name of `keepdim`.
 
@@ -1495,6 +1511,8 @@ def restore_dims(input, ndim, dim, keepdim=None, *, keepdims=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
+    if axis is not None:
+        dim = only_one((dim, axis), "restore_dims", "dim")
     if keepdims is not None:
-        keepdim = keepdims
+        keepdim = only_one((keepdim, keepdims), "restore_dims", "keepdim")
     return call_restore_dims(input, ndim, dim, keepdim)

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -144,7 +148,9 @@ from gradsmith.runtime.formula_numbers cimport (
 from gradsmith.runtime.formulas cimport (
     gather_backward,
     index_select_backward,
+    is_sum,
     masked_select_backward,
+    not_implemented,
     scatter_backward_src,
 )
 from gradsmith.runtime.functions cimport indexing, view_places
@@ -155,11 +161,11 @@ from gradsmith.runtime.overloads import REQUIRED, Overload
 from gradsmith.runtime.return_types import return_type
 
 
-# ---- gather(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1697
+# ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
+# derivatives.yaml:1753
 
 cdef class GatherBackward0(Node):
-    """Backward of ``gather(Tensor self, int dim, Tensor index) -> Tensor``."""
+    """Backward of ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``."""
 
     # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -192,23 +198,23 @@ cdef class GatherBackward0(Node):
     def _raw_saved_index(self):
         return raw_saved(self, 0)
 
-cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
+cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorBase index, bint sparse_grad) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_gather(self_t, dim, index))
+            walk.give(result, op_gather(self_t, dim, index, sparse_grad))
     finally:
         walk.end()
     return 0
 
-cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
+cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sparse_grad):
     cdef int span = 0
     if watching:
-        span = begin_replaceable_op("gather", (self, dim, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.gather_of(array_of(self), dim, array_of(index)))
+        span = begin_replaceable_op("gather", (self, dim, index, sparse_grad))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad))
     cdef GatherBackward0 node
     if requires_grad_1(self):
         node = GatherBackward0.__new__(GatherBackward0)
@@ -219,21 +225,22 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index):
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_gather(result, self, dim, index)
+        tangents_gather(result, self, dim, index, sparse_grad)
     if span:
         end_op(span, result)
     return result
 
-cdef object call_gather(object self, object dim, object index):
+cdef object call_gather(object self, object dim, object index, object sparse_grad):
     self = check_tensor(self, "gather", "input", 1)
     dim = as_int(dim, "gather", "dim", 2)
     index = check_tensor(index, "gather", "index", 3)
-    return op_gather(<TensorBase>self, dim, <TensorBase>index)
+    sparse_grad = as_bool(sparse_grad, "gather", "sparse_grad", 4)
+    return op_gather(<TensorBase>self, dim, <TensorBase>index, sparse_grad)
 
-def gather(input, dim, index, *, out=None):
+def gather(input=None, dim=None, index=None, *, sparse_grad=False, x=None, a=None, x1=None, axis=None, out=None):
     """One element along a dimension for each element of an index tensor.
 
-    ``gather(Tensor self, int dim, Tensor index) -> Tensor``
+    ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``
 
     Parameters
     ----------
@@ -241,6 +248,9 @@ def gather(input, dim, index, *, out=None):
     dim : int
         Dimension to work along; negative ones count from the end.
     index : Tensor
+    sparse_grad : bool, default False
+    axis : int, optional
+        Another name of `dim`.
     out : Tensor, optional
         Receives the result.
 
@@ -262,11 +272,15 @@ def gather(input, dim, index, *, out=None):
         input: gather_backward(grad, self.shape, dim, index)
         result: auto_linear
     """
-    return give_out("gather", out, call_gather(input, dim, index))
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "gather", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "gather", "dim")
+    return give_out("gather", out, call_gather(input, dim, index, sparse_grad))
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1709
+# derivatives.yaml:1765
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -460,6 +474,239 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         end_op(span, self)
     return self
 
+
+# ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
+# derivatives.yaml:1779
+
+cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter", (self, dim, index, value))
+    cdef TensorBase result = op_scatter_scalar(self, dim, index, value)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase index, object value):
+    check_inplace("scatter_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("scatter_", self, op_scatter_scalar(original, dim, index, value))
+
+
+# ---- scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
+# derivatives.yaml:1788
+
+cdef class ScatterBackward1(Node):
+    """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
+
+    # Saves index for the gradient of src.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase index
+        cdef object dim, src_shape, reduce
+        if wants(wanted, 0):    # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+            reduce = value_of(self, 2)
+            give(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+        if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
+            index = unpack(self, 0)
+            dim = value_of(self, 0)
+            src_shape = value_of(self, 1)
+            reduce = value_of(self, 2)
+            give(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape) if is_sum(reduce) else not_implemented("scatter with reduce: src"))
+        return 0
+
+    cpdef str name(self):
+        return "ScatterBackward1"
+
+    @property
+    def _saved_index(self):
+        return saved_attribute(self, 0)
+
+    @property
+    def _saved_dim(self):
+        return value_of(self, 0)
+
+    @property
+    def _saved_src_shape(self):
+        return value_of(self, 1)
+
+    @property
+    def _saved_reduce(self):
+        return value_of(self, 2)
+
+    @property
+    def _raw_saved_index(self):
+        return raw_saved(self, 0)
+
+cdef int tangents_scatter_reduce_tensor(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src, object reduce) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, src_t, grad
+    cdef LevelWalk walk = walk_levels((self, src))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            src_t = walk.tangent(src)
+            grad = stand_in(walk, result)
+            # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+            if self_t is not None:
+                walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+            # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
+            if src_t is not None:
+                walk.transpose(src, src_t, scatter_backward_src(grad, dim, index, shape_of(src)) if is_sum(reduce) else not_implemented("scatter with reduce: src"))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
+cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("scatter", (self, dim, index, src, reduce))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce))
+    cdef ScatterBackward1 node
+    if requires_grad_2(self, src):
+        node = ScatterBackward1.__new__(ScatterBackward1)
+        node.init(2, 1, 3)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, src)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, index)
+            set_value(node, 0, dim)
+            set_value(node, 1, shape_of(src))
+        set_value(node, 2, reduce)
+        set_history(result, node)
+    if has_tangent_2(self, src):
+        tangents_scatter_reduce_tensor(result, self, dim, index, src, reduce)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
+    check_inplace("scatter_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter_", (self, dim, index, src, reduce))
+    # the rule of forward mode reads the value before the write
+    if has_tangent_2(self, src):
+        copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce))
+        if span:
+            end_op(span, self)
+        return self
+    cdef ScatterBackward1 node = None
+    cdef Node history = None
+    if requires_grad_2(self, src):
+        node = ScatterBackward1.__new__(ScatterBackward1)
+        node.init(2, 1, 3)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, src)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, index)
+            set_value(node, 0, dim)
+            set_value(node, 1, shape_of(src))
+        set_value(node, 2, reduce)
+        history = prepare_history("scatter_", self, node)
+    write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce))
+    finish_inplace(self, history)
+    if span:
+        end_op(span, self)
+    return self
+
+cdef class ScatterScalarBackward1(Node):
+    """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Scalar src, *, str reduce) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object reduce
+        # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+        reduce = value_of(self, 0)
+        give(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+        return 0
+
+    cpdef str name(self):
+        return "ScatterBackward1"
+
+    @property
+    def _saved_reduce(self):
+        return value_of(self, 0)
+
+cdef int tangents_scatter_reduce_scalar(TensorBase result, TensorBase self, object dim, TensorBase index, object src, object reduce) except -1:
+    """Forward mode: transposed."""
+    cdef TensorBase self_t, grad
+    cdef LevelWalk walk = walk_levels((self,))
+    try:
+        while walk.next():
+            self_t = walk.tangent(self)
+            grad = stand_in(walk, result)
+            # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+            if self_t is not None:
+                walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+            walk.give_transposed((result,), (grad,))
+    finally:
+        walk.end()
+    return 0
+
+cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
+    cdef int span = 0
+    if watching:
+        span = begin_replaceable_op("scatter", (self, dim, index, src, reduce))
+    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+    cdef ScatterScalarBackward1 node
+    if requires_grad_1(self):
+        node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
+        node.init(1, 0, 1)
+        collect_edge(node, 0, self)
+        set_value(node, 0, reduce)
+        set_history(result, node)
+    if has_tangent_1(self):
+        tangents_scatter_reduce_scalar(result, self, dim, index, src, reduce)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
+    check_inplace("scatter_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter_", (self, dim, index, src, reduce))
+    # the rule of forward mode reads the value before the write
+    if has_tangent_1(self):
+        copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce))
+        if span:
+            end_op(span, self)
+        return self
+    cdef ScatterScalarBackward1 node = None
+    cdef Node history = None
+    if requires_grad_1(self):
+        node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
+        node.init(1, 0, 1)
+        collect_edge(node, 0, self)
+        set_value(node, 0, reduce)
+        history = prepare_history("scatter_", self, node)
+    write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+    finish_inplace(self, history)
+    if span:
+        end_op(span, self)
+    return self
+
+
+# ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+# derivatives.yaml:1801
+
+cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
+    cdef int span = 0
+    if watching:
+        span = begin_op("scatter", (self, dim, index, value, reduce))
+    cdef TensorBase result = op_scatter_reduce_scalar(self, dim, index, value, reduce)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
+    check_inplace("scatter_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("scatter_", self, op_scatter_reduce_scalar(original, dim, index, value, reduce))
+
 cdef object call_scatter(object self, object dim, object index, object src):
     self = check_tensor(self, "scatter", "input", 1)
     dim = as_int(dim, "scatter", "dim", 2)
@@ -468,6 +715,31 @@ cdef object call_scatter(object self, object dim, object index, object src):
     if is_tensor(src):
         return op_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return op_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
+
+cdef object call_scatter_value(object self, object dim, object index, object value):
+    self = check_tensor(self, "scatter", "input", 1)
+    dim = as_int(dim, "scatter", "dim", 2)
+    index = check_tensor(index, "scatter", "index", 3)
+    value = as_number(value, "scatter", "value", 4)
+    return op_scatter_value(<TensorBase>self, dim, <TensorBase>index, value)
+
+cdef object call_scatter_reduce(object self, object dim, object index, object src, object reduce):
+    self = check_tensor(self, "scatter", "input", 1)
+    dim = as_int(dim, "scatter", "dim", 2)
+    index = check_tensor(index, "scatter", "index", 3)
+    src = as_operand(src, "scatter", "src", 4)
+    reduce = as_str(reduce, "scatter", "reduce", 5)
+    if is_tensor(src):
+        return op_scatter_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
+    return op_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
+
+cdef object call_scatter_value_reduce(object self, object dim, object index, object value, object reduce):
+    self = check_tensor(self, "scatter", "input", 1)
+    dim = as_int(dim, "scatter", "dim", 2)
+    index = check_tensor(index, "scatter", "index", 3)
+    value = as_number(value, "scatter", "value", 4)
+    reduce = as_str(reduce, "scatter", "reduce", 5)
+    return op_scatter_value_reduce(<TensorBase>self, dim, <TensorBase>index, value, reduce)
 
 cdef object call_scatter_(object self, object dim, object index, object src):
     self = check_tensor(self, "scatter_", "input", 1)
@@ -478,20 +750,168 @@ cdef object call_scatter_(object self, object dim, object index, object src):
         return inplace_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return inplace_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
 
-def scatter(input, dim, index, src, *, out=None):
+cdef object call_scatter_value_(object self, object dim, object index, object value):
+    self = check_tensor(self, "scatter_", "input", 1)
+    dim = as_int(dim, "scatter_", "dim", 2)
+    index = check_tensor(index, "scatter_", "index", 3)
+    value = as_number(value, "scatter_", "value", 4)
+    return inplace_scatter_value(<TensorBase>self, dim, <TensorBase>index, value)
+
+cdef object call_scatter_reduce_(object self, object dim, object index, object src, object reduce):
+    self = check_tensor(self, "scatter_", "input", 1)
+    dim = as_int(dim, "scatter_", "dim", 2)
+    index = check_tensor(index, "scatter_", "index", 3)
+    src = as_operand(src, "scatter_", "src", 4)
+    reduce = as_str(reduce, "scatter_", "reduce", 5)
+    if is_tensor(src):
+        return inplace_scatter_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
+    return inplace_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
+
+cdef object call_scatter_value_reduce_(object self, object dim, object index, object value, object reduce):
+    self = check_tensor(self, "scatter_", "input", 1)
+    dim = as_int(dim, "scatter_", "dim", 2)
+    index = check_tensor(index, "scatter_", "index", 3)
+    value = as_number(value, "scatter_", "value", 4)
+    reduce = as_str(reduce, "scatter_", "reduce", 5)
+    return inplace_scatter_value_reduce(<TensorBase>self, dim, <TensorBase>index, value, reduce)
+
+cdef Overloads SCATTER_OVERLOADS = Overloads("scatter", (
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, Tensor? out=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("src", "Tensor|Scalar", REQUIRED, False),
+        ("out", "Tensor?", None, True),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("value", "Scalar", REQUIRED, False),
+        ("out", "Tensor?", None, True),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce, Tensor? out=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("src", "Tensor|Scalar", REQUIRED, False),
+        ("reduce", "str", REQUIRED, True),
+        ("out", "Tensor?", None, True),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce, Tensor? out=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("value", "Scalar", REQUIRED, False),
+        ("reduce", "str", REQUIRED, True),
+        ("out", "Tensor?", None, True),
+    )),
+))
+
+cdef object bind_scatter(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = SCATTER_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, Tensor? out=None)
+        return give_out("scatter", found[4], call_scatter(found[0], found[1], found[2], found[3]))
+    if choice == 1:    # (Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None)
+        return give_out("scatter", found[4], call_scatter_value(found[0], found[1], found[2], found[3]))
+    if choice == 2:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce, Tensor? out=None)
+        return give_out("scatter", found[5], call_scatter_reduce(found[0], found[1], found[2], found[3], found[4]))
+    return give_out("scatter", found[5], call_scatter_value_reduce(found[0], found[1], found[2], found[3], found[4]))
+
+cdef Overloads SCATTER_METHODS = Overloads("scatter", (
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("src", "Tensor|Scalar", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("value", "Scalar", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("src", "Tensor|Scalar", REQUIRED, False),
+        ("reduce", "str", REQUIRED, True),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("value", "Scalar", REQUIRED, False),
+        ("reduce", "str", REQUIRED, True),
+    )),
+))
+
+cdef object method_bind_scatter(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = SCATTER_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src)
+        return call_scatter(found[0], found[1], found[2], found[3])
+    if choice == 1:    # (Tensor input, int dim, Tensor index, Scalar value)
+        return call_scatter_value(found[0], found[1], found[2], found[3])
+    if choice == 2:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)
+        return call_scatter_reduce(found[0], found[1], found[2], found[3], found[4])
+    return call_scatter_value_reduce(found[0], found[1], found[2], found[3], found[4])
+
+cdef Overloads SCATTER__OVERLOADS = Overloads("scatter_", (
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("src", "Tensor|Scalar", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("value", "Scalar", REQUIRED, False),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("src", "Tensor|Scalar", REQUIRED, False),
+        ("reduce", "str", REQUIRED, True),
+    )),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("dim", "int", REQUIRED, False),
+        ("index", "Tensor", REQUIRED, False),
+        ("value", "Scalar", REQUIRED, False),
+        ("reduce", "str", REQUIRED, True),
+    )),
+))
+
+cdef object bind_scatter_(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = SCATTER__OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src)
+        return call_scatter_(found[0], found[1], found[2], found[3])
+    if choice == 1:    # (Tensor input, int dim, Tensor index, Scalar value)
+        return call_scatter_value_(found[0], found[1], found[2], found[3])
+    if choice == 2:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)
+        return call_scatter_reduce_(found[0], found[1], found[2], found[3], found[4])
+    return call_scatter_value_reduce_(found[0], found[1], found[2], found[3], found[4])
+
+def scatter(*args, **kwargs):
     """Copy in which elements along a dimension are replaced where an index tensor says.
 
-    ``scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor``
+    Copy in which elements along a dimension have one value where an index tensor says.
 
-    Parameters
-    ----------
-    input : Tensor
-    dim : int
-        Dimension to work along; negative ones count from the end.
-    index : Tensor
-    src : Tensor or number
-    out : Tensor, optional
-        Receives the result.
+    Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.
+
+    The same with one value for all.
+
+    ``scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor``
+    ``scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor``
+    ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor``
+    ``scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor``
 
     Returns
     -------
@@ -511,12 +931,15 @@ def scatter(input, dim, index, src, *, out=None):
         input: grad.scatter(dim, index, 0)
         src: scatter_backward_src(grad, dim, index, src.shape)
         result: auto_linear
+        input: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+        src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
+        result: transposed
     """
-    return give_out("scatter", out, call_scatter(input, dim, index, src))
+    return bind_scatter(args, kwargs)
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1723
+# derivatives.yaml:1810
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -635,7 +1058,7 @@ cdef object call_scatter_add_(object self, object dim, object index, object src)
     src = check_tensor(src, "scatter_add_", "src", 4)
     return inplace_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
-def scatter_add(input, dim, index, src, *, out=None):
+def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """Copy in which elements along a dimension are increased where an index tensor says.
 
     ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``
@@ -647,6 +1070,8 @@ def scatter_add(input, dim, index, src, *, out=None):
         Dimension to work along; negative ones count from the end.
     index : Tensor
     src : Tensor
+    axis : int, optional
+        Another name of `dim`.
     out : Tensor, optional
         Receives the result.
 
@@ -669,11 +1094,15 @@ def scatter_add(input, dim, index, src, *, out=None):
         src: scatter_backward_src(grad, dim, index, src.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "scatter_add", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "scatter_add", "dim")
     return give_out("scatter_add", out, call_scatter_add(input, dim, index, src))
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1736
+# derivatives.yaml:1823
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -747,7 +1176,7 @@ cdef object call_index_select(object self, object dim, object index):
     index = check_tensor(index, "index_select", "index", 3)
     return op_index_select(<TensorBase>self, dim, <TensorBase>index)
 
-def index_select(input, dim, index, *, out=None):
+def index_select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """Slices along a dimension, in the order of an index.
 
     ``index_select(Tensor self, int dim, Tensor index) -> Tensor``
@@ -758,6 +1187,8 @@ def index_select(input, dim, index, *, out=None):
     dim : int
         Dimension to work along; negative ones count from the end.
     index : Tensor
+    axis : int, optional
+        Another name of `dim`.
     out : Tensor, optional
         Receives the result.
 
@@ -779,11 +1210,15 @@ def index_select(input, dim, index, *, out=None):
         input: index_select_backward(grad, self.shape, dim, index)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "index_select", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "index_select", "dim")
     return give_out("index_select", out, call_index_select(input, dim, index))
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1748
+# derivatives.yaml:1835
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -904,7 +1339,7 @@ cdef object call_index_add_(object self, object dim, object index, object source
     alpha = as_number(alpha, "index_add_", "alpha", 5)
     return inplace_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
-def index_add(input, dim, index, source, *, alpha=1, out=None):
+def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None, a=None, x1=None, axis=None, out=None):
     """Copy in which slices along a dimension are increased, in the order of an index.
 
     ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``
@@ -917,6 +1352,8 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     index : Tensor
     source : Tensor
     alpha : number, default 1
+    axis : int, optional
+        Another name of `dim`.
     out : Tensor, optional
         Receives the result.
 
@@ -939,11 +1376,15 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         source: grad.index_select(dim, index) * conj(alpha)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "index_add", "input")
+    if axis is not None:
+        dim = only_one((dim, axis), "index_add", "dim")
     return give_out("index_add", out, call_index_add(input, dim, index, source, alpha))
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1761
+# derivatives.yaml:1848
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1127,7 +1568,7 @@ cdef object call_masked_fill_(object self, object mask, object value):
         return inplace_masked_fill_tensor(<TensorBase>self, <TensorBase>mask, <TensorBase>value)
     return inplace_masked_fill_scalar(<TensorBase>self, <TensorBase>mask, value)
 
-def masked_fill(input, mask, value):
+def masked_fill(input=None, mask=None, value=None, *, x=None, a=None, x1=None):
     """Copy in which the elements under a mask have one value.
 
     ``masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor``
@@ -1157,11 +1598,13 @@ def masked_fill(input, mask, value):
         value: where(mask, grad, 0)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "masked_fill", "input")
     return call_masked_fill(input, mask, value)
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1775
+# derivatives.yaml:1862
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1228,7 +1671,7 @@ cdef object call_masked_select(object self, object mask):
     mask = check_tensor(mask, "masked_select", "mask", 2)
     return op_masked_select(<TensorBase>self, <TensorBase>mask)
 
-def masked_select(input, mask):
+def masked_select(input=None, mask=None, *, x=None, a=None, x1=None, out=None):
     """The elements under a mask, in a row.
 
     ``masked_select(Tensor self, Tensor mask) -> Tensor``
@@ -1237,6 +1680,8 @@ def masked_select(input, mask):
     ----------
     input : Tensor
     mask : Tensor
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1256,11 +1701,13 @@ def masked_select(input, mask):
         input: masked_select_backward(grad, self.shape, mask)
         result: auto_linear
     """
-    return call_masked_select(input, mask)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "masked_select", "input")
+    return give_out("masked_select", out, call_masked_select(input, mask))
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1786
+# derivatives.yaml:1874
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1344,7 +1791,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1797
+# derivatives.yaml:1885
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

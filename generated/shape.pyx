@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -72,6 +75,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -94,7 +98,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -134,6 +138,7 @@ from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
 from gradsmith.runtime.formula_numbers cimport (
     inverse_permutation,
+    moved_dims,
 )
 from gradsmith.runtime.formulas cimport (
     flattened,
@@ -149,7 +154,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1353
+# derivatives.yaml:1395
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -205,7 +210,7 @@ cdef object call_reshape(object self, object shape):
     shape = as_int_tuple(shape, "reshape", "shape", 2)
     return op_reshape(<TensorBase>self, shape)
 
-def reshape(input, shape):
+def reshape(input=None, shape=None, *, x=None, a=None, x1=None):
     """The same elements in another shape; a view when the memory allows it, else a copy.
 
     ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``
@@ -232,11 +237,13 @@ def reshape(input, shape):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "reshape", "input")
     return call_reshape(input, shape)
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1364
+# derivatives.yaml:1406
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -297,7 +304,7 @@ cdef object call_view_copy(object self, object size):
     size = as_int_tuple(size, "view_copy", "size", 2)
     return copy_of(op_view(<TensorBase>self, size))
 
-def view_copy(input, size):
+def view_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
     """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
 
     ``view(Tensor(a) self, int[] size) -> Tensor(a)``
@@ -306,6 +313,8 @@ def view_copy(input, size):
     ----------
     input : Tensor
     size : int or sequence of int
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -323,11 +332,13 @@ def view_copy(input, size):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    return call_view_copy(input, size)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "view_copy", "input")
+    return give_out("view_copy", out, call_view_copy(input, size))
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1376
+# derivatives.yaml:1418
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -345,7 +356,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1386
+# derivatives.yaml:1428
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -363,7 +374,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1395
+# derivatives.yaml:1437
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -380,7 +391,7 @@ cdef object call_flatten(object self, object start_dim, object end_dim):
     end_dim = as_int(end_dim, "flatten", "end_dim", 3)
     return op_flatten(<TensorBase>self, start_dim, end_dim)
 
-def flatten(input, start_dim=0, end_dim=-1):
+def flatten(input=None, start_dim=0, end_dim=-1, *, x=None, a=None, x1=None):
     """Consecutive dimensions made one; the tensor itself when there is nothing to do.
 
     ``flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)``
@@ -401,13 +412,15 @@ def flatten(input, start_dim=0, end_dim=-1):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "flatten", "input")
     return call_flatten(input, start_dim, end_dim)
 
 ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1405
+# derivatives.yaml:1447
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -463,11 +476,27 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_transpose(TensorBase self, object dim0, object dim1):
+    check_change("transpose_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("transpose_", (self, dim0, dim1))
+    become_view(self, op_transpose(self, dim0, dim1))
+    if span:
+        end_op(span, self)
+    return self
+
 cdef object call_transpose(object self, object dim0, object dim1):
     self = check_tensor(self, "transpose", "input", 1)
     dim0 = as_int(dim0, "transpose", "dim0", 2)
     dim1 = as_int(dim1, "transpose", "dim1", 3)
     return op_transpose(<TensorBase>self, dim0, dim1)
+
+cdef object call_transpose_(object self, object dim0, object dim1):
+    self = check_tensor(self, "transpose_", "input", 1)
+    dim0 = as_int(dim0, "transpose_", "dim0", 2)
+    dim1 = as_int(dim1, "transpose_", "dim1", 3)
+    return inplace_transpose(<TensorBase>self, dim0, dim1)
 
 cdef object call_transpose_copy(object self, object dim0, object dim1):
     self = check_tensor(self, "transpose_copy", "input", 1)
@@ -475,7 +504,7 @@ cdef object call_transpose_copy(object self, object dim0, object dim1):
     dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
     return copy_of(op_transpose(<TensorBase>self, dim0, dim1))
 
-def transpose(input, dim0, dim1):
+def transpose(input=None, dim0=None, dim1=None, *, x=None, a=None, x1=None):
     """View with two dimensions exchanged.
 
     ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
@@ -503,9 +532,11 @@ def transpose(input, dim0, dim1):
         input: grad.transpose(dim0, dim1)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "transpose", "input")
     return call_transpose(input, dim0, dim1)
 
-def transpose_copy(input, dim0, dim1):
+def transpose_copy(input=None, dim0=None, dim1=None, *, x=None, a=None, x1=None, out=None):
     """View with two dimensions exchanged. Copied into memory of its own.
 
     ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
@@ -515,6 +546,8 @@ def transpose_copy(input, dim0, dim1):
     input : Tensor
     dim0 : int
     dim1 : int
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -532,19 +565,123 @@ def transpose_copy(input, dim0, dim1):
         input: grad.transpose(dim0, dim1)
         result: auto_linear
     """
-    return call_transpose_copy(input, dim0, dim1)
-
-swapaxes = transpose
-
-swapaxes_copy = transpose_copy
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "transpose_copy", "input")
+    return give_out("transpose_copy", out, call_transpose_copy(input, dim0, dim1))
 
 swapdims = transpose
 
 swapdims_copy = transpose_copy
 
 
+# ---- swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
+# derivatives.yaml:1458
+
+cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
+    cdef int span = 0
+    if watching:
+        span = begin_op("swapaxes", (self, axis0, axis1))
+    cdef TensorBase result = op_transpose(self, axis0, axis1)
+    if span:
+        end_op(span, result)
+    return result
+
+cdef TensorBase inplace_swapaxes(TensorBase self, object axis0, object axis1):
+    check_change("swapaxes_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("swapaxes_", (self, axis0, axis1))
+    become_view(self, op_swapaxes(self, axis0, axis1))
+    if span:
+        end_op(span, self)
+    return self
+
+cdef object call_swapaxes(object self, object axis0, object axis1):
+    self = check_tensor(self, "swapaxes", "input", 1)
+    axis0 = as_int(axis0, "swapaxes", "axis0", 2)
+    axis1 = as_int(axis1, "swapaxes", "axis1", 3)
+    return op_swapaxes(<TensorBase>self, axis0, axis1)
+
+cdef object call_swapaxes_(object self, object axis0, object axis1):
+    self = check_tensor(self, "swapaxes_", "input", 1)
+    axis0 = as_int(axis0, "swapaxes_", "axis0", 2)
+    axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
+    return inplace_swapaxes(<TensorBase>self, axis0, axis1)
+
+def swapaxes(input=None, axis0=None, axis1=None, *, x=None, a=None, x1=None):
+    """View with two dimensions exchanged.
+
+    ``swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    axis0 : int
+    axis1 : int
+
+    Returns
+    -------
+    Tensor
+        A view of `input` where possible.
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "swapaxes", "input")
+    return call_swapaxes(input, axis0, axis1)
+
+
+# ---- movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
+# derivatives.yaml:1466
+
+cdef TensorBase op_movedim(TensorBase self, object source, object destination):
+    cdef int span = 0
+    if watching:
+        span = begin_op("movedim", (self, source, destination))
+    cdef TensorBase result = op_permute(self, moved_dims(ndim_of(self), source, destination))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_movedim(object self, object source, object destination):
+    self = check_tensor(self, "movedim", "input", 1)
+    source = as_int_tuple(source, "movedim", "source", 2)
+    destination = as_int_tuple(destination, "movedim", "destination", 3)
+    return op_movedim(<TensorBase>self, source, destination)
+
+def movedim(input=None, source=None, destination=None, *, x=None, a=None, x1=None):
+    """View with some dimensions moved to other places; the rest keep their order.
+
+    ``movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+    source : int or sequence of int
+    destination : int or sequence of int
+
+    Returns
+    -------
+    Tensor
+        A view of `input` where possible.
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "movedim", "input")
+    return call_movedim(input, source, destination)
+
+moveaxis = movedim
+
+
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1417
+# derivatives.yaml:1475
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -604,7 +741,7 @@ cdef object call_permute_copy(object self, object dims):
     dims = as_int_tuple(dims, "permute_copy", "dims", 2)
     return copy_of(op_permute(<TensorBase>self, dims))
 
-def permute(input, dims):
+def permute(input=None, dims=None, *, x=None, a=None, x1=None):
     """View with the dimensions in another order.
 
     ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
@@ -631,9 +768,11 @@ def permute(input, dims):
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "permute", "input")
     return call_permute(input, dims)
 
-def permute_copy(input, dims):
+def permute_copy(input=None, dims=None, *, x=None, a=None, x1=None, out=None):
     """View with the dimensions in another order. Copied into memory of its own.
 
     ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
@@ -642,6 +781,8 @@ def permute_copy(input, dims):
     ----------
     input : Tensor
     dims : int or sequence of int
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -659,7 +800,9 @@ def permute_copy(input, dims):
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
     """
-    return call_permute_copy(input, dims)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "permute_copy", "input")
+    return give_out("permute_copy", out, call_permute_copy(input, dims))
 
 permute_dims = permute
 
@@ -667,7 +810,7 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1429
+# derivatives.yaml:1487
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -710,15 +853,29 @@ cdef TensorBase op_t(TensorBase self):
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_t(TensorBase self):
+    check_change("t_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("t_", (self,))
+    become_view(self, op_t(self))
+    if span:
+        end_op(span, self)
+    return self
+
 cdef object call_t(object self):
     self = check_tensor(self, "t", "input", 1)
     return op_t(<TensorBase>self)
+
+cdef object call_t_(object self):
+    self = check_tensor(self, "t_", "input", 1)
+    return inplace_t(<TensorBase>self)
 
 cdef object call_t_copy(object self):
     self = check_tensor(self, "t_copy", "input", 1)
     return copy_of(op_t(<TensorBase>self))
 
-def t(input):
+def t(input=None, *, x=None, a=None, x1=None):
     """Transpose of a matrix; a vector stays as it is.
 
     ``t(Tensor(a) self) -> Tensor(a)``
@@ -744,9 +901,11 @@ def t(input):
         input: grad.t()
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "t", "input")
     return call_t(input)
 
-def t_copy(input):
+def t_copy(input=None, *, x=None, a=None, x1=None, out=None):
     """Transpose of a matrix; a vector stays as it is. Copied into memory of its own.
 
     ``t(Tensor(a) self) -> Tensor(a)``
@@ -754,6 +913,8 @@ def t_copy(input):
     Parameters
     ----------
     input : Tensor
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -771,11 +932,13 @@ def t_copy(input):
         input: grad.t()
         result: auto_linear
     """
-    return call_t_copy(input)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "t_copy", "input")
+    return give_out("t_copy", out, call_t_copy(input))
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1440
+# derivatives.yaml:1497
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -824,7 +987,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1450
+# derivatives.yaml:1507
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -873,7 +1036,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1460
+# derivatives.yaml:1517
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -924,9 +1087,19 @@ cdef TensorBase op_squeeze(TensorBase self):
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_squeeze(TensorBase self):
+    check_change("squeeze_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("squeeze_", (self,))
+    become_view(self, op_squeeze(self))
+    if span:
+        end_op(span, self)
+    return self
+
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1470
+# derivatives.yaml:1526
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -977,6 +1150,16 @@ cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_squeeze_dim(TensorBase self, object dim):
+    check_change("squeeze_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("squeeze_", (self, dim))
+    become_view(self, op_squeeze_dim(self, dim))
+    if span:
+        end_op(span, self)
+    return self
+
 cdef object call_squeeze(object self):
     self = check_tensor(self, "squeeze", "input", 1)
     return op_squeeze(<TensorBase>self)
@@ -985,6 +1168,15 @@ cdef object call_squeeze_dim(object self, object dim):
     self = check_tensor(self, "squeeze", "input", 1)
     dim = as_int_tuple(dim, "squeeze", "dim", 2)
     return op_squeeze_dim(<TensorBase>self, dim)
+
+cdef object call_squeeze_(object self):
+    self = check_tensor(self, "squeeze_", "input", 1)
+    return inplace_squeeze(<TensorBase>self)
+
+cdef object call_squeeze_dim_(object self, object dim):
+    self = check_tensor(self, "squeeze_", "input", 1)
+    dim = as_int_tuple(dim, "squeeze_", "dim", 2)
+    return inplace_squeeze_dim(<TensorBase>self, dim)
 
 cdef object call_squeeze_copy(object self):
     self = check_tensor(self, "squeeze_copy", "input", 1)
@@ -995,7 +1187,7 @@ cdef object call_squeeze_dim_copy(object self, object dim):
     dim = as_int_tuple(dim, "squeeze_copy", "dim", 2)
     return copy_of(op_squeeze_dim(<TensorBase>self, dim))
 
-def squeeze(input, dim=None, *, axis=None):
+def squeeze(input=None, dim=None, *, x=None, a=None, x1=None, axis=None):
     """View without the dimensions of size one.
 
     View without those of the given dimensions that have size one.
@@ -1028,13 +1220,15 @@ def squeeze(input, dim=None, *, axis=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "squeeze", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "squeeze", "dim")
     if dim is not None:
         return call_squeeze_dim(input, dim)
     return call_squeeze(input)
 
-def squeeze_copy(input, dim=None, *, axis=None):
+def squeeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """View without the dimensions of size one. Copied into memory of its own.
 
     View without those of the given dimensions that have size one.
@@ -1049,6 +1243,8 @@ def squeeze_copy(input, dim=None, *, axis=None):
         Dimension to work along; negative ones count from the end.
     axis : int or sequence of int, optional
         Another name of `dim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1066,15 +1262,17 @@ def squeeze_copy(input, dim=None, *, axis=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "squeeze_copy", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "squeeze_copy", "dim")
     if dim is not None:
-        return call_squeeze_dim_copy(input, dim)
-    return call_squeeze_copy(input)
+        return give_out("squeeze_copy", out, call_squeeze_dim_copy(input, dim))
+    return give_out("squeeze_copy", out, call_squeeze_copy(input))
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1480
+# derivatives.yaml:1536
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -1125,17 +1323,32 @@ cdef TensorBase op_unsqueeze(TensorBase self, object dim):
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_unsqueeze(TensorBase self, object dim):
+    check_change("unsqueeze_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("unsqueeze_", (self, dim))
+    become_view(self, op_unsqueeze(self, dim))
+    if span:
+        end_op(span, self)
+    return self
+
 cdef object call_unsqueeze(object self, object dim):
     self = check_tensor(self, "unsqueeze", "input", 1)
     dim = as_int(dim, "unsqueeze", "dim", 2)
     return op_unsqueeze(<TensorBase>self, dim)
+
+cdef object call_unsqueeze_(object self, object dim):
+    self = check_tensor(self, "unsqueeze_", "input", 1)
+    dim = as_int(dim, "unsqueeze_", "dim", 2)
+    return inplace_unsqueeze(<TensorBase>self, dim)
 
 cdef object call_unsqueeze_copy(object self, object dim):
     self = check_tensor(self, "unsqueeze_copy", "input", 1)
     dim = as_int(dim, "unsqueeze_copy", "dim", 2)
     return copy_of(op_unsqueeze(<TensorBase>self, dim))
 
-def unsqueeze(input, dim=None, *, axis=None):
+def unsqueeze(input=None, dim=None, *, x=None, a=None, x1=None, axis=None):
     """View with a dimension of size one more.
 
     ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
@@ -1165,11 +1378,13 @@ def unsqueeze(input, dim=None, *, axis=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "unsqueeze", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((dim, axis), "unsqueeze", "dim")
     return call_unsqueeze(input, dim)
 
-def unsqueeze_copy(input, dim=None, *, axis=None):
+def unsqueeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, out=None):
     """View with a dimension of size one more. Copied into memory of its own.
 
     ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
@@ -1181,6 +1396,8 @@ def unsqueeze_copy(input, dim=None, *, axis=None):
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1198,13 +1415,15 @@ def unsqueeze_copy(input, dim=None, *, axis=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "unsqueeze_copy", "input")
     if axis is not None:
-        dim = axis
-    return call_unsqueeze_copy(input, dim)
+        dim = only_one((dim, axis), "unsqueeze_copy", "dim")
+    return give_out("unsqueeze_copy", out, call_unsqueeze_copy(input, dim))
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1491
+# derivatives.yaml:1546
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1257,7 +1476,7 @@ cdef object call_expand_copy(object self, object size):
     size = as_int_tuple(size, "expand_copy", "size", 2)
     return copy_of(op_expand(<TensorBase>self, size))
 
-def expand_copy(input, size):
+def expand_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
     """View in which dimensions of size one are repeated. Copied into memory of its own.
 
     ``expand(Tensor(a) self, int[] size) -> Tensor(a)``
@@ -1266,6 +1485,8 @@ def expand_copy(input, size):
     ----------
     input : Tensor
     size : int or sequence of int
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1283,11 +1504,13 @@ def expand_copy(input, size):
         input: grad
         result: auto_linear
     """
-    return call_expand_copy(input, size)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "expand_copy", "input")
+    return give_out("expand_copy", out, call_expand_copy(input, size))
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1502
+# derivatives.yaml:1557
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1303,7 +1526,7 @@ cdef object call_broadcast_to(object self, object size):
     size = as_int_tuple(size, "broadcast_to", "size", 2)
     return op_broadcast_to(<TensorBase>self, size)
 
-def broadcast_to(input, size):
+def broadcast_to(input=None, size=None, *, x=None, a=None, x1=None):
     """View in which dimensions of size one are repeated.
 
     ``broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)``
@@ -1323,11 +1546,13 @@ def broadcast_to(input, size):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "broadcast_to", "input")
     return call_broadcast_to(input, size)
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1509
+# derivatives.yaml:1565
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1345,7 +1570,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1518
+# derivatives.yaml:1574
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1356,12 +1581,29 @@ cdef TensorBase op_as_strided(TensorBase self, object size, object stride, objec
         end_op(span, result)
     return result
 
+cdef TensorBase inplace_as_strided(TensorBase self, object size, object stride, object storage_offset):
+    check_change("as_strided_", self)
+    cdef int span = 0
+    if watching:
+        span = begin_op("as_strided_", (self, size, stride, storage_offset))
+    become_view(self, op_as_strided(self, size, stride, storage_offset))
+    if span:
+        end_op(span, self)
+    return self
+
 cdef object call_as_strided(object self, object size, object stride, object storage_offset):
     self = check_tensor(self, "as_strided", "input", 1)
     size = as_int_tuple(size, "as_strided", "size", 2)
     stride = as_int_tuple(stride, "as_strided", "stride", 3)
     storage_offset = as_int_or_none(storage_offset, "as_strided", "storage_offset", 4)
     return op_as_strided(<TensorBase>self, size, stride, storage_offset)
+
+cdef object call_as_strided_(object self, object size, object stride, object storage_offset):
+    self = check_tensor(self, "as_strided_", "input", 1)
+    size = as_int_tuple(size, "as_strided_", "size", 2)
+    stride = as_int_tuple(stride, "as_strided_", "stride", 3)
+    storage_offset = as_int_or_none(storage_offset, "as_strided_", "storage_offset", 4)
+    return inplace_as_strided(<TensorBase>self, size, stride, storage_offset)
 
 cdef object call_as_strided_copy(object self, object size, object stride, object storage_offset):
     self = check_tensor(self, "as_strided_copy", "input", 1)
@@ -1370,7 +1612,7 @@ cdef object call_as_strided_copy(object self, object size, object stride, object
     storage_offset = as_int_or_none(storage_offset, "as_strided_copy", "storage_offset", 4)
     return copy_of(op_as_strided(<TensorBase>self, size, stride, storage_offset))
 
-def as_strided(input, size, stride, storage_offset=None):
+def as_strided(input=None, size=None, stride=None, storage_offset=None, *, x=None, a=None, x1=None):
     """View with any sizes and strides (in elements) over the tensor's memory.
 
     ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
@@ -1392,9 +1634,11 @@ def as_strided(input, size, stride, storage_offset=None):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "as_strided", "input")
     return call_as_strided(input, size, stride, storage_offset)
 
-def as_strided_copy(input, size, stride, storage_offset=None):
+def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, *, x=None, a=None, x1=None, out=None):
     """View with any sizes and strides (in elements) over the tensor's memory. Copied into memory of its own.
 
     ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
@@ -1405,6 +1649,8 @@ def as_strided_copy(input, size, stride, storage_offset=None):
     size : int or sequence of int
     stride : int or sequence of int
     storage_offset : int, optional
+    out : Tensor, optional
+        Receives the result.
 
     Returns
     -------
@@ -1415,11 +1661,13 @@ def as_strided_copy(input, size, stride, storage_offset=None):
     TypeError
         If an argument has another type.
     """
-    return call_as_strided_copy(input, size, stride, storage_offset)
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "as_strided_copy", "input")
+    return give_out("as_strided_copy", out, call_as_strided_copy(input, size, stride, storage_offset))
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1528
+# derivatives.yaml:1584
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -78,6 +81,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -100,7 +104,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -163,7 +167,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:640
+# derivatives.yaml:652
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -253,7 +257,7 @@ cdef object call_sin_(object self):
     self = check_tensor(self, "sin_", "input", 1)
     return inplace_sin(<TensorBase>self)
 
-def sin(input, *, out=None):
+def sin(input=None, *, x=None, a=None, x1=None, out=None):
     """Sine of each element, in radians.
 
     ``sin(Tensor self) -> Tensor``
@@ -280,11 +284,13 @@ def sin(input, *, out=None):
         input: grad * conj(cos(self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sin", "input")
     return give_out("sin", out, call_sin(input))
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:648
+# derivatives.yaml:660
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -374,7 +380,7 @@ cdef object call_cos_(object self):
     self = check_tensor(self, "cos_", "input", 1)
     return inplace_cos(<TensorBase>self)
 
-def cos(input, *, out=None):
+def cos(input=None, *, x=None, a=None, x1=None, out=None):
     """Cosine of each element, in radians.
 
     ``cos(Tensor self) -> Tensor``
@@ -401,11 +407,13 @@ def cos(input, *, out=None):
         input: -grad * conj(sin(self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "cos", "input")
     return give_out("cos", out, call_cos(input))
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:656
+# derivatives.yaml:668
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -498,7 +506,7 @@ cdef object call_tan_(object self):
     self = check_tensor(self, "tan_", "input", 1)
     return inplace_tan(<TensorBase>self)
 
-def tan(input, *, out=None):
+def tan(input=None, *, x=None, a=None, x1=None, out=None):
     """Tangent of each element, in radians.
 
     ``tan(Tensor self) -> Tensor``
@@ -525,11 +533,13 @@ def tan(input, *, out=None):
         input: grad * conj(1 + result * result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "tan", "input")
     return give_out("tan", out, call_tan(input))
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:664
+# derivatives.yaml:676
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -619,7 +629,7 @@ cdef object call_sinh_(object self):
     self = check_tensor(self, "sinh_", "input", 1)
     return inplace_sinh(<TensorBase>self)
 
-def sinh(input, *, out=None):
+def sinh(input=None, *, x=None, a=None, x1=None, out=None):
     """Hyperbolic sine of each element.
 
     ``sinh(Tensor self) -> Tensor``
@@ -646,11 +656,13 @@ def sinh(input, *, out=None):
         input: grad * conj(cosh(self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sinh", "input")
     return give_out("sinh", out, call_sinh(input))
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:672
+# derivatives.yaml:684
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -740,7 +752,7 @@ cdef object call_cosh_(object self):
     self = check_tensor(self, "cosh_", "input", 1)
     return inplace_cosh(<TensorBase>self)
 
-def cosh(input, *, out=None):
+def cosh(input=None, *, x=None, a=None, x1=None, out=None):
     """Hyperbolic cosine of each element.
 
     ``cosh(Tensor self) -> Tensor``
@@ -767,11 +779,13 @@ def cosh(input, *, out=None):
         input: grad * conj(sinh(self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "cosh", "input")
     return give_out("cosh", out, call_cosh(input))
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:680
+# derivatives.yaml:692
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""
@@ -864,7 +878,7 @@ cdef object call_tanh_(object self):
     self = check_tensor(self, "tanh_", "input", 1)
     return inplace_tanh(<TensorBase>self)
 
-def tanh(input, *, out=None):
+def tanh(input=None, *, x=None, a=None, x1=None, out=None):
     """Hyperbolic tangent of each element.
 
     ``tanh(Tensor self) -> Tensor``
@@ -891,4 +905,6 @@ def tanh(input, *, out=None):
         input: grad * conj(1 - result * result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "tanh", "input")
     return give_out("tanh", out, call_tanh(input))

@@ -19,6 +19,7 @@ from gradsmith.runtime.arguments cimport (
     as_device_or_none,
     as_dtype,
     as_dtype_or_none,
+    as_first_operand,
     as_float,
     as_float_or_none,
     as_floating,
@@ -54,8 +55,10 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     item_of,
     ndim_of,
+    number_as_tensor,
     numel_of,
     offset_of,
+    only_one,
     refuse_numbers,
     shape_of,
     shapes_of,
@@ -78,6 +81,7 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.become_view cimport become_view
 from gradsmith.runtime.forward_ad cimport (
     LevelWalk,
     end_tangents,
@@ -100,7 +104,7 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.node cimport Node, wants, wants_any
 from gradsmith.runtime.node_slots cimport (
     drop_value,
@@ -164,7 +168,7 @@ cdef extern from "unary_kernels.h":
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:243
+# derivatives.yaml:252
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -241,7 +245,7 @@ cdef object call_neg_(object self):
     self = check_tensor(self, "neg_", "input", 1)
     return inplace_neg(<TensorBase>self)
 
-def neg(input, *, out=None):
+def neg(input=None, *, x=None, a=None, x1=None, out=None):
     """The negative of each element.
 
     ``neg(Tensor self) -> Tensor``
@@ -268,13 +272,15 @@ def neg(input, *, out=None):
         input: -grad
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "neg", "input")
     return give_out("neg", out, call_neg(input))
 
 negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:253
+# derivatives.yaml:262
 
 cdef TensorBase op_positive(TensorBase self):
     cdef int span = 0
@@ -289,7 +295,7 @@ cdef object call_positive(object self):
     self = check_tensor(self, "positive", "input", 1)
     return op_positive(<TensorBase>self)
 
-def positive(input):
+def positive(input=None, *, x=None, a=None, x1=None):
     """The tensor itself.
 
     ``positive(Tensor self) -> Tensor``
@@ -307,11 +313,13 @@ def positive(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "positive", "input")
     return call_positive(input)
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:261
+# derivatives.yaml:270
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
@@ -401,7 +409,7 @@ cdef object call_abs_(object self):
     self = check_tensor(self, "abs_", "input", 1)
     return inplace_abs(<TensorBase>self)
 
-def abs(input, *, out=None):
+def abs(input=None, *, x=None, a=None, x1=None, out=None):
     """Magnitude of each element. The gradient at zero is zero.
 
     ``abs(Tensor self) -> Tensor``
@@ -428,13 +436,15 @@ def abs(input, *, out=None):
         input: real(grad) * sgn(self)
         result: real(conj(self_t) * sgn(self))
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "abs", "input")
     return give_out("abs", out, call_abs(input))
 
 absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:275
+# derivatives.yaml:284
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -511,7 +521,7 @@ cdef object call_sign_(object self):
     check_real(self, "sign_")
     return inplace_sign(<TensorBase>self)
 
-def sign(input, *, out=None):
+def sign(input=None, *, x=None, a=None, x1=None, out=None):
     """Minus one, zero or one, as each element is negative, zero or positive.
 
     ``sign(Tensor self) -> Tensor``
@@ -538,11 +548,13 @@ def sign(input, *, out=None):
         input: zeros_like(grad)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sign", "input")
     return give_out("sign", out, call_sign(input))
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:287
+# derivatives.yaml:296
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -630,7 +642,7 @@ cdef object call_sgn_(object self):
     self = check_tensor(self, "sgn_", "input", 1)
     return inplace_sgn(<TensorBase>self)
 
-def sgn(input, *, out=None):
+def sgn(input=None, *, x=None, a=None, x1=None, out=None):
     """Each element divided by its magnitude, zero where it is zero.
 
     ``sgn(Tensor self) -> Tensor``
@@ -657,11 +669,13 @@ def sgn(input, *, out=None):
         input: sgn_backward(grad, self, sgn(self))
         result: sgn_backward(self_t, self, result)
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "sgn", "input")
     return give_out("sgn", out, call_sgn(input))
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:301
+# derivatives.yaml:310
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -751,7 +765,7 @@ cdef object call_square_(object self):
     self = check_tensor(self, "square_", "input", 1)
     return inplace_square(<TensorBase>self)
 
-def square(input, *, out=None):
+def square(input=None, *, x=None, a=None, x1=None, out=None):
     """Square of each element.
 
     ``square(Tensor self) -> Tensor``
@@ -778,11 +792,13 @@ def square(input, *, out=None):
         input: grad * (2 * conj(self))
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "square", "input")
     return give_out("square", out, call_square(input))
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:312
+# derivatives.yaml:321
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -875,7 +891,7 @@ cdef object call_reciprocal_(object self):
     self = check_tensor(self, "reciprocal_", "input", 1)
     return inplace_reciprocal(<TensorBase>self)
 
-def reciprocal(input, *, out=None):
+def reciprocal(input=None, *, x=None, a=None, x1=None, out=None):
     """One divided by each element.
 
     ``reciprocal(Tensor self) -> Tensor``
@@ -902,11 +918,13 @@ def reciprocal(input, *, out=None):
         input: -grad * conj(result * result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "reciprocal", "input")
     return give_out("reciprocal", out, call_reciprocal(input))
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:323
+# derivatives.yaml:332
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
@@ -921,7 +939,7 @@ cdef object call_conj(object self):
     self = check_tensor(self, "conj", "input", 1)
     return op_conj(<TensorBase>self)
 
-def conj(input):
+def conj(input=None, *, x=None, a=None, x1=None):
     """Complex conjugate of each element; a real tensor is returned as it is.
 
     ``conj(Tensor self) -> Tensor``
@@ -939,11 +957,13 @@ def conj(input):
     TypeError
         If an argument has another type.
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "conj", "input")
     return call_conj(input)
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:330
+# derivatives.yaml:339
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""
@@ -1020,7 +1040,7 @@ cdef object call_conj_physical_(object self):
     self = check_tensor(self, "conj_physical_", "input", 1)
     return inplace_conj_physical(<TensorBase>self)
 
-def conj_physical(input, *, out=None):
+def conj_physical(input=None, *, x=None, a=None, x1=None, out=None):
     """Complex conjugate of each element, as a copy.
 
     ``conj_physical(Tensor self) -> Tensor``
@@ -1047,4 +1067,6 @@ def conj_physical(input, *, out=None):
         input: conj_physical(grad)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "conj_physical", "input")
     return give_out("conj_physical", out, call_conj_physical(input))

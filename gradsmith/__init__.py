@@ -94,6 +94,7 @@ from gradsmith.runtime.random import (
     set_rng_state,
 )
 from gradsmith.runtime.tensor import set_public_name
+from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  # takes lists of subscripts too
 from gradsmith.version import __version__
 
 if TYPE_CHECKING:

@@ -42,6 +42,15 @@ cdef inline object as_tensor_operand(object value, str op, str argument, int pos
         return value
     return convert_tensor_operand(value, op, argument, position)
 
+# Of an op that takes numbers alone: a number becomes a tensor that gives way to the other operand's dtype.
+cdef object convert_first_operand(object value, object other, str op, str argument, int position)
+cdef TensorBase number_as_tensor(object number, object other)
+
+cdef inline object as_first_operand(object value, str op, str argument, int position, object other):
+    if is_tensor(value):
+        return value
+    return convert_first_operand(value, other, op, argument, position)
+
 # ---- tensors
 cdef object refuse(object value, str wanted, str op, str argument, int position)
 
@@ -60,7 +69,8 @@ cdef list as_tensor_list_or_none(object value, str op, str argument, int positio
 cdef list as_optional_tensor_list(object value, str op, str argument, int position)      # items may be None
 cdef list as_optional_tensor_list_or_none(object value, str op, str argument, int position)
 cdef int refuse_inplace(str op, str why) except -1               # the method `op_` that there is not
-cdef int refuse_numbers(str op, str argument) except -1         # an op of numbers alone is Python's business
+cdef object only_one(tuple values, str op, str argument)        # of those given under an argument's several names
+cdef int refuse_numbers(str op, str argument) except -1         # most ops want one tensor at least
 cdef int check_real(object value, str op) except -1             # for ops that have no meaning on complex numbers
 cdef int check_not_recorded(str op, TensorBase self) except -1  # in-place form of an op that has no gradient
 
@@ -102,6 +112,7 @@ cdef object as_device_or_none(object value, str op, str argument, int position)
 cdef inline object item_of(object sequence, object index):
     return sequence[index]              # an index that is an object is always checked
 cdef object spread(tuple arguments)     # f(2, 3) and f((2, 3)) mean the same
+cdef object one_of(tuple arguments, object named, str op, str argument)     # and f(size=(2, 3))
 
 # ---- arrays of tensors, and what is asked of them
 cdef tuple shape_of(TensorBase t)

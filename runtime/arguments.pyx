@@ -6,7 +6,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
-from gradsmith.runtime.inplace cimport check_result_dtype, store_values
+from gradsmith.runtime.inplace cimport check_result_dtype, is_written_already, store_values
 from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
 
 import operator
@@ -67,6 +67,17 @@ cdef object convert_tensor_operand(object value, str op, str argument, int posit
     if isinstance(value, np.ndarray):
         return from_shared_array(value)
     return refuse(value, "Tensor", op, argument, position)
+
+
+cdef object convert_first_operand(object value, object other, str op, str argument, int position):
+    if isinstance(value, np.ndarray) or not is_convertible(value):
+        return convert_tensor_operand(value, op, argument, position)
+    return number_as_tensor(python_number(value), other)
+
+
+cdef TensorBase number_as_tensor(object number, object other):
+    dtype = dtypes.result_type(number, other) if is_tensor(other) else dtypes.number_dtype(number)
+    return wrap(np.array(number, dtype))
 
 
 cdef object python_number(object value):
@@ -132,6 +143,13 @@ cdef int refuse_inplace(str op, str why) except -1:
     raise NotImplementedError(
         f"{op}_(): {op} cannot be done in place: {why}. Use {op}(), which gives its result as another tensor."
     )
+
+
+cdef object only_one(tuple values, str op, str argument):
+    given = [value for value in values if value is not None]
+    if len(given) > 1:
+        raise TypeError(f"{op}() got several values for argument '{argument}', under different names")
+    return given[0]
 
 
 cdef int refuse_numbers(str op, str argument) except -1:
@@ -320,6 +338,14 @@ cdef object spread(tuple arguments):
     return arguments
 
 
+cdef object one_of(tuple arguments, object named, str op, str argument):
+    if named is None:
+        return spread(arguments)
+    if arguments:
+        raise TypeError(f"{op}() got multiple values for argument '{argument}'")
+    return named
+
+
 # ---- arrays of tensors, and what is asked of them
 
 cdef tuple shape_of(TensorBase t):
@@ -420,6 +446,8 @@ cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
 cdef int write_values(str op, TensorBase self, object values) except -1:
     target = array_of(self)
     source = np.asarray(values)
+    if is_written_already(op, target, source):
+        return 0
     if source.dtype.kind == "c" and target.dtype.kind != "c":
         raise RuntimeError(f"{op}(): complex values cannot be written into a {target.dtype} tensor")
     try:

@@ -22,7 +22,7 @@ import numpy as np
 
 from gradsmith.runtime import upcalls
 from gradsmith.runtime.array import array_without_data
-from gradsmith.runtime.geometry import geometry_of, mask_of, replaced_values, scatter_values, slice_values
+from gradsmith.runtime.geometry import check_covered, geometry_of, mask_of, replaced_values, scatter_values, slice_values
 
 cdef extern from "Python.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
@@ -147,7 +147,7 @@ cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function
         if node.edges[i].node != NULL:
             Py_INCREF_pointer(node.edges[i].node)
     set_value(node, 0, function)
-    set_value(node, 1, geometry_of(<object>base.array, <object>view.array))
+    set_value(node, 1, covered_geometry(base, view))
     set_value(node, 2, written)
     set_metadata(&node.metadata, base.array)
     if function.flags & NODE_TRACKED:
@@ -177,6 +177,11 @@ cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view):
     cdef AsStridedBackward0 node = AsStridedBackward0.__new__(AsStridedBackward0)
     node.init(1, 0, 1)
     collect_edge(node, 0, base)
-    set_value(node, 0, geometry_of(<object>base.array, <object>view.array))
+    set_value(node, 0, covered_geometry(base, view))
     set_metadata(&node.metadata, view.array)
     return node
+
+
+cdef object covered_geometry(TensorBase base, TensorBase view):
+    geometry = geometry_of(<object>base.array, <object>view.array)
+    return geometry if is_meta(base.array) else check_covered(geometry)

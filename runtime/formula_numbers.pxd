@@ -2,6 +2,7 @@
 
 cpdef object count_of(object shape, object dim)
 cpdef object inverse_permutation(object dims)
+cpdef object moved_dims(object ndim, object source, object destination)
 cpdef object equal_parts(object shape, object size, object dim)
 cpdef object chunk_sizes(object shape, object chunks, object dim)
 cpdef object select_index(object shape, object dim, object index)

@@ -33,6 +33,22 @@ cpdef object inverse_permutation(object dims):
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
+cpdef object moved_dims(object ndim, object source, object destination):
+    """The permutation that moves dimensions `source` to the places `destination`; the others keep their order."""
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"of dims as destination ({list(destination)} dims)"
+        )
+    sources, places = [wrapped(d, ndim) for d in source], [wrapped(d, ndim) for d in destination]
+    for name, dims, given in (("source", sources, source), ("destination", places, destination)):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    moved = dict(zip(places, sources))
+    rest = iter([d for d in range(ndim) if d not in sources])
+    return tuple([moved[place] if place in moved else next(rest) for place in range(ndim)])
+
+
 cpdef object equal_parts(object shape, object size, object dim):
     """Lengths of the parts of `size` along a dimension; the last one may be shorter."""
     total = shape[wrapped(dim, len(shape))]

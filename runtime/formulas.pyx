@@ -117,6 +117,11 @@ cpdef object clamp_open(object self, object min, object max):
     return lifted if max is None else lifted.clamp_max(max)
 
 
+cpdef bint is_sum(object reduce) except -1:
+    """Is this the way to reduce that has a derivative? Another one than the two that there are was refused before."""
+    return reduce == "add"
+
+
 cpdef object is_tanh(object approximate):
     """Whether gelu is to be approximated."""
     if approximate in ("none", "tanh"):

@@ -7,6 +7,7 @@ arrays says the same and is always there: shape, strides and the distance of the
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,36 @@ def is_inside(geometry: Geometry) -> bool:
         0 in geometry.shape
         or low <= geometry.offset + first <= geometry.offset + last + geometry.dtype.itemsize <= high
     )
+
+
+def check_covered(geometry: Geometry) -> Geometry:
+    """`geometry`, if the view shows elements of the base and nothing else.
+
+    Raises
+    ------
+    RuntimeError
+        When the base was given another part of its memory after the view had been made: there is no way for a gradient.
+    """
+    if is_inside(geometry) and (_is_dense(geometry) or _shows_base_alone(geometry)):
+        return geometry
+    raise RuntimeError(
+        f"a view of shape {list(geometry.shape)} shows memory outside of its base, whose shape is "
+        f"{list(geometry.base_shape)}: the base was changed in place by as_strided_(), resize_() or set_() after the "
+        "view had been made, and the gradient of one has no place in the other. clone() the view before such a change."
+    )
+
+
+def _is_dense(geometry: Geometry) -> bool:
+    """Has the base no gaps between its elements. (May say no of one that repeats elements.)"""
+    low, high = _extent(geometry)
+    sizes = zip(geometry.base_shape, geometry.base_strides)
+    return all(s or n == 1 for n, s in sizes) and math.prod(geometry.base_shape) * geometry.dtype.itemsize == high - low
+
+
+def _shows_base_alone(geometry: Geometry) -> bool:
+    base, view = scratch(geometry)
+    base[...] = 1
+    return bool((view == 1).all())
 
 
 def _extent(geometry: Geometry) -> tuple[int, int]:

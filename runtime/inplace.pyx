@@ -11,7 +11,14 @@ from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_copy_slices
 from gradsmith.runtime.forward_ad cimport copy_tangents, is_alias
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
-from gradsmith.runtime.history cimport forget_retained, has_gradient, prepare_grad_fn, put_grad_fn, requires_grad
+from gradsmith.runtime.history cimport (
+    forget_retained,
+    has_gradient,
+    prepare_grad_fn,
+    put_grad_fn,
+    requires_grad,
+    requires_grad_1,
+)
 from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport NODE_TRACKED, Node
 from gradsmith.runtime.tensor cimport (
@@ -38,6 +45,7 @@ import weakref
 import numpy as np
 
 from gradsmith.runtime import changes, write_guard
+from gradsmith.runtime.tensor_api import strides_of
 
 cnp.import_array()
 
@@ -47,6 +55,23 @@ cdef extern from "Python.h":
 
 cdef int check_inplace(str op, TensorBase self) except -1:
     """Refuse a write that the graph cannot express; the tensor is untouched. A write to a saved tensor is noted."""
+    begin_change(op, self)
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array) and not may_be_written(<object>self.array):
+        raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
+    if repeats_elements(self.array) and not may_repeat(op, self) and not is_meta(self.array):
+        raise overlap_error(op, <object>self.array)
+    return check_recorded_change(op, self)
+
+
+cdef int check_change(str op, TensorBase self) except -1:
+    """The same for a change of what the tensor shows of its memory, which writes nothing."""
+    begin_change(op, self)
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array):
+        may_be_written(<object>self.array)      # a write guard gives way: what it locked will be found no more
+    return check_recorded_change(op, self)
+
+
+cdef int begin_change(str op, TensorBase self) except -1:
     cdef PyObject *owner = version_owner(<PyObject *>self)
     if is_saved(owner):
         note_change(op, <TensorBase>owner)
@@ -55,13 +80,11 @@ cdef int check_inplace(str op, TensorBase self) except -1:
             f"{op}: Inplace update to inference tensor outside InferenceMode is not allowed. "
             "You can make a clone to get a normal tensor before doing inplace update."
         )
-    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array) and not may_be_written(<object>self.array):
-        raise ValueError(f"{op}: the tensor's array is read-only; clone() the tensor first")
-    if repeats_elements(self.array) and op not in WRITES_ONE_VALUE and not is_meta(self.array):
-        raise RuntimeError(
-            f"{op}: unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            f"location (shape {list(self.shape)}, strides {list(self.stride())}). clone() the tensor before the write."
-        )
+    return 0
+
+
+cdef int check_recorded_change(str op, TensorBase self) except -1:
+    """Does the history of the tensor allow for a change, while one is recorded?"""
     if not self.flags & (REQUIRES_GRAD | IS_VIEW) or not grad_enabled() or not requires_grad(self):
         return 0
     if self.flags & IS_VIEW:
@@ -140,6 +163,28 @@ cdef bint repeats_elements(PyObject *array) noexcept:
         if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) == 0 and cnp.PyArray_DIM(<cnp.ndarray>array, i) > 1:
             return cnp.PyArray_SIZE(<cnp.ndarray>array) > 0
     return False
+
+
+cdef bint may_repeat(str op, TensorBase self) except -1:
+    """`copy_` looks itself: what a tensor holds already may be written to it, as long as no gradient goes that way."""
+    return op in WRITES_ONE_VALUE or (op == "copy_" and not requires_grad_1(self))
+
+
+cdef object overlap_error(str op, object array):
+    return RuntimeError(
+        f"{op}: unsupported operation: more than one element of the written-to tensor refers to a single memory "
+        f"location (shape {list(array.shape)}, strides {list(strides_of(array))}). clone() the tensor before the write."
+    )
+
+
+cdef bint is_written_already(str op, object target, object source) except -1:
+    """Is `target` an expanded array, and `source` the same places of the same memory? Another one is refused."""
+    if op in WRITES_ONE_VALUE or not repeats_elements(<PyObject *>target) or is_meta(<PyObject *>target):
+        return False
+    if target.dtype == source.dtype and target.shape == source.shape and target.strides == source.strides:
+        if cnp.PyArray_DATA(<cnp.ndarray>target) == cnp.PyArray_DATA(<cnp.ndarray>source):
+            return True
+    raise overlap_error(op, target)
 
 
 cdef int check_inplace_view(str op, TensorBase self) except -1:

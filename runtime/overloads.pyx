@@ -16,7 +16,7 @@ cdef tuple NUMBERS = (int, float, complex, np.number, np.bool_)
 cdef tuple DTYPES = (np.dtype, str, type)
 
 # The same second names that plain functions take.
-SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
 
 cdef class Parameter:
@@ -79,7 +79,7 @@ cdef class Overloads:
         Raises TypeError when none does.
         """
         cdef Overload overload
-        cdef dict named = first_names(kwargs)
+        cdef dict named = first_names(kwargs, self.overloads)
         cdef int i
         for i, overload in enumerate(self.overloads):
             bound = overload.expect_bound(args, named)
@@ -105,12 +105,16 @@ cdef class Overloads:
         return choice, bound
 
 
-cdef dict first_names(dict kwargs):
-    """`axis` is `dim`, unless both were given: then the second name stays and fits nowhere."""
+cdef dict first_names(dict kwargs, tuple overloads):
+    """`axis` is `dim`, unless both were given: then the second name stays and fits nowhere. Nor is it a second name
+    where a parameter has it for its own."""
+    cdef Overload overload
+    cdef Parameter parameter
     if not kwargs or not (SECOND_NAMES.keys() & kwargs.keys()):
         return kwargs
+    own = {parameter.name for overload in overloads for parameter in overload.parameters}
     return {
-        (SECOND_NAMES.get(name, name) if SECOND_NAMES.get(name) not in kwargs else name): value
+        (name if name in own or SECOND_NAMES.get(name) in kwargs else SECOND_NAMES.get(name, name)): value
         for name, value in kwargs.items()
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.array import has_no_data
-from gradsmith.runtime.array_memory import address_of
+from gradsmith.runtime.array_memory import address_of, array_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -47,7 +47,7 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
     low, high = _bounds_of(_memory_of(array))
     first = address_of(array)
     if has_no_data(array):  # as if it were the memory of a contiguous array
-        from_stride = _contiguous(array)
+        from_stride = contiguous_strides(array.shape, array.itemsize)
         low, high = first, first + array.nbytes
     start = first if storage_offset is None else low + storage_offset * array.itemsize
     steps = tuple(step * array.itemsize for step in stride)
@@ -60,8 +60,33 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
     return StridedGeometry(array.shape, from_stride, tuple(size), steps, start - first)
 
 
-def _contiguous(array: Array) -> tuple[int, ...]:
-    return tuple(math.prod(array.shape[axis + 1 :]) * array.itemsize for axis in range(array.ndim))
+def contiguous_strides(size: Shape, itemsize: int) -> tuple[int, ...]:
+    """Strides, in bytes, of elements in row-major order without gaps."""
+    return tuple(math.prod(max(n, 1) for n in size[axis + 1 :]) * itemsize for axis in range(len(size)))
+
+
+def memory_over(array: Array, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array | None:
+    """An array over the memory that `array` is part of, or None where it would reach beyond.
+
+    `stride` and `offset`, which counts from the first element of `array`, are in bytes.
+    """
+    owner = _memory_of(array)
+    low, high = _bounds_of(owner)
+    start = address_of(array) + offset
+    end = start + sum((n - 1) * step for n, step in zip(size, stride)) + array.itemsize
+    if any(n < 0 for n in (*size, *stride)) or (math.prod(map(int, size)) and (start < low or end > high)):
+        return None
+    part = array_over(owner, array.dtype, size, stride, start - address_of(owner) if math.prod(size) else 0)
+    part.flags.writeable = array.flags.writeable
+    return part
+
+
+def elements_from(array: Array) -> Array:
+    """All elements of the memory that `array` is part of from its first element on, as a vector."""
+    count = (_bounds_of(_memory_of(array))[1] - address_of(array)) // array.itemsize
+    part = memory_over(array, (max(count, 0),), (array.itemsize,), 0)
+    assert part is not None
+    return part
 
 
 def _bounds_of(array: Array) -> tuple[int, int]:

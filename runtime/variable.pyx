@@ -4,6 +4,14 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.accumulate_grad cimport leaf_metadata
+from gradsmith.runtime.arguments cimport (
+    as_int_or_none,
+    as_int_tuple,
+    as_int_tuple_or_none,
+    check_tensor,
+    check_tensor_or_none,
+    one_of,
+)
 from gradsmith.runtime.attributes cimport attributes_of, set_attribute, set_attributes
 from gradsmith.runtime.collected cimport expect_cycles, track
 from gradsmith.runtime.construct cimport as_instance
@@ -294,6 +302,55 @@ cdef class Variable(TensorBase):
         self.flags &= ~<uint32_t>REQUIRES_GRAD
         if old != NULL:
             release_reference(old)
+        return self
+
+    def resize_(self, *args, size=None):
+        """Give the tensor another size, in place: the elements follow each other in memory as before, new ones are zero.
+
+        Raises
+        ------
+        RuntimeError
+            When the tensor requires grad, or needs more memory while another tensor or array shares what it has.
+        """
+        from gradsmith.runtime.resizing import resize
+
+        if not args and size is None:
+            raise TypeError("resize_() missing 1 required positional argument: 'size'")
+        resize("resize_", self, as_int_tuple(one_of(args, size, "resize_", "size"), "resize_", "size", 1))
+        return self
+
+    def resize_as_(self, the_template):
+        """Give the tensor the size of another one, in place; see `resize_`."""
+        from gradsmith.runtime.resizing import resize
+
+        resize("resize_as_", self, check_tensor(the_template, "resize_as_", "the_template", 1).shape)
+        return self
+
+    def set_(self, source=None, storage_offset=None, size=None, stride=None):
+        """Have the tensor show the memory of `source`, in place; without a source it has no elements.
+
+        Parameters
+        ----------
+        source : Tensor, optional
+        storage_offset : int, optional
+        size : tuple of int, optional
+            What to show of the memory; all that `source` shows when it is not given.
+        stride : tuple of int, optional
+
+        Raises
+        ------
+        RuntimeError
+            When dtype or device differ, or when the size reaches beyond the memory.
+        """
+        from gradsmith.runtime.resizing import set_array
+
+        set_array(
+            self,
+            check_tensor_or_none(source, "set_", "source", 1),
+            as_int_or_none(storage_offset, "set_", "storage_offset", 2),
+            as_int_tuple_or_none(size, "set_", "size", 3),
+            as_int_tuple_or_none(stride, "set_", "stride", 4),
+        )
         return self
 
     def __getitem__(self, key):

@@ -307,8 +307,10 @@ cdef int check_src(str op, object index, object src) except -1:
     return 0
 
 
-cpdef object gather_of(object a, Py_ssize_t dim, object index):
+cpdef object gather_of(object a, Py_ssize_t dim, object index, bint sparse_grad=False):
     cdef int axis = wrap_dim(dim, a.ndim)
+    if sparse_grad:
+        raise NotImplementedError("gather(): there are no sparse tensors, so sparse_grad must be False")
     index = checked_index("gather", a, axis, index)
     return gather_places(a, axis, index)
 
@@ -325,6 +327,32 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     result = take(clone_by_rows(<PyObject *>a))
     scatter_places(result, axis, index, src, False)
     return result
+
+
+cpdef object scatter_reduced_of(object a, Py_ssize_t dim, object index, object src, str reduce):
+    """Copy of `a` whose elements at the places the index names are increased or multiplied, one after the other."""
+    cdef int axis = wrap_dim(dim, a.ndim)
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"scatter(): reduce argument must be either add or multiply, got {reduce!r}")
+    index = checked_index("scatter", a, axis, index)
+    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
+        raise RuntimeError(f"scatter(): Expected self.dtype ({a.dtype}) to be equal to src.dtype ({src.dtype})")
+    src = writable("scatter", src, a.dtype)
+    if src.ndim and index.size:
+        check_src("scatter", index, src)
+    if is_meta(<PyObject *>a):
+        return a
+    result = take(clone_by_rows(<PyObject *>a))
+    elements = result if result.ndim else result.reshape(1)
+    index = index if index.ndim else index.reshape(1)
+    places = list(np.indices(index.shape, sparse=True))
+    places[axis] = index
+    values = src[tuple([slice(n) for n in index.shape])] if src.ndim else src
+    REDUCTIONS[reduce].at(elements, tuple(places), values)
+    return result
+
+
+cdef dict REDUCTIONS = {"add": np.add, "multiply": np.multiply}
 
 
 cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):

@@ -27,7 +27,9 @@ cpdef object cat_of(list tensors, Py_ssize_t dim):
     if not tensors:
         raise ValueError("cat(): expected a non-empty list of tensors")
     check_dimensions(tensors)
-    joined = [t for t in tensors if t.shape != (0,)] or tensors[:1]
+    joined = [t for t in tensors if t.shape != (0,)]
+    if not joined:      # along whatever dimension
+        return fresh_beside(tensors[0], common_type(tensors), (0,))
     first = joined[0]
     axis = wrap_dim(dim, cnp.PyArray_NDIM(first))
     for tensor in joined:

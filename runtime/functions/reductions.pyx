@@ -339,7 +339,7 @@ cdef object complex_logsumexp(object a, object axes, bint keepdim):
 
 cdef object softmax_input(str op, object a, object dtype):
     if dtype is not None:
-        a = as_type(a, dtype.num)
+        a = as_type(a.real if a.dtype.kind == "c" and dtype.kind != "c" else a, dtype.num)
     if cnp.PyTypeNum_ISFLOAT(cnp.PyArray_TYPE(a)):
         return a
     raise NotImplementedError(

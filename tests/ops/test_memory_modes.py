@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 from steady import assert_steady
-from table import CASES, DIFFERENTIABLE
+from table import CASES, DIFFERENTIABLE, writes
 
 import gradsmith as gs
 from gradsmith.autograd import forward_ad
@@ -81,7 +81,7 @@ def test_forward_mode(case):
     steady(run)
 
 
-WRITING = [case for case in CASES if "inplace" in case.row.forms or case.row.base.endswith("_")]
+WRITING = [case for case in CASES if writes(case.row)]
 
 
 @over([case for case in WRITING if begins_with_a_tensor(case)])

@@ -12,7 +12,7 @@ X = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
     ("call", "message"),
     [
         (lambda: gs.exp([1.0]), "exp(): argument 'input' (position 1) must be Tensor, not list"),
-        (lambda: gs.mul(2, X), "mul(): argument 'input' (position 1) must be Tensor, not int"),
+        (lambda: gs.maximum(2, X), "maximum(): argument 'input' (position 1) must be Tensor, not int"),
         (lambda: gs.mul(X, "2"), "mul(): argument 'other' (position 2) must be Tensor or number, not str"),
         (lambda: gs.softmax(X, 0.5), "softmax(): argument 'dim' (position 2) must be int, not float"),
         (lambda: gs.softmax(X, True), "softmax(): argument 'dim' (position 2) must be int, not bool"),
@@ -24,7 +24,7 @@ X = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
         (lambda: X.reshape(None), "reshape(): argument 'shape' (position 2) must be tuple of ints, but found"),
         (lambda: gs.cat(X), "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"),
         (lambda: gs.cat([X, 1]), "cat(): expected Tensor as element 1 of argument 'tensors', but got int"),
-        (lambda: gs.sub(1, 2), "sub(): argument 'input' (position 1) must be Tensor when the others are numbers"),
+        (lambda: gs.pow(1, 2), "pow(): argument 'input' (position 1) must be Tensor when the others are numbers"),
         (lambda: X.add_([1]), "add_(): argument 'other' (position 2) must be Tensor or number, not list"),
         (lambda: gs.exp(X, out=1), "exp(): argument 'out' must be Tensor, not int"),
     ],

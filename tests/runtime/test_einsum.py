@@ -94,3 +94,48 @@ def test_operands_as_a_list_and_spaces():
 def test_refusals(equation, sizes, message):
     with pytest.raises(RuntimeError, match=message):
         gs.einsum(equation, *map(gs.from_numpy, operands_of(sizes)))
+
+
+# ---- lists of subscripts
+
+A, B = gs.arange(6.0).reshape(2, 3), gs.arange(12.0).reshape(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "equation", "operands"),
+    [
+        ((A, [0, 1], B, [1, 2], [0, 2]), "ij,jk->ik", (A, B)),
+        ((A, [0, 1], B, [1, 2]), "ij,jk", (A, B)),
+        ((A, [..., 1], B, [1, 2], [..., 2]), "...j,jk->...k", (A, B)),
+        ((A, (0, 1), (1, 0)), "ij->ji", (A,)),
+        ((A, [0, 51], [51, 0]), "ij->ji", (A,)),
+        ((A, [0, 25], B, [25, 26], [0, 26]), "ij,jk->ik", (A, B)),
+    ],
+)
+def test_lists_of_subscripts(arguments, equation, operands):
+    np.testing.assert_array_equal(gs.einsum(*arguments).numpy(), gs.einsum(equation, *operands).numpy())
+
+
+def test_gradients_through_lists_of_subscripts():
+    x = A.clone().requires_grad_()
+    gs.einsum(x, [0, 1], B, [1, 2], [0]).sum().backward()
+    assert x.grad.tolist() == [[6, 22, 38]] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((A, [0, 52]), ValueError, "not within the valid range"),
+        ((A, [0, -1]), ValueError, "not within the valid range"),
+        ((A, [0, "a"]), TypeError, "subscripts are integers"),
+        ((A,), ValueError, "must specify the equation"),
+        ((), ValueError, "must specify the equation"),
+        ((A, [0, 0], [0]), RuntimeError, "subscript A has size 3"),
+        ((A, [0, 1], [0, 2]), RuntimeError, "does not appear"),
+        ((A, B), TypeError, "list of subscripts"),
+        ((A, [0, 1], B), TypeError, "list of subscripts"),
+    ],
+)
+def test_wrong_lists_of_subscripts(arguments, error, message):
+    with pytest.raises(error, match=message):
+        gs.einsum(*arguments)
