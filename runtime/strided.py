@@ -74,9 +74,9 @@ def memory_over(array: Array, size: tuple[int, ...], stride: tuple[int, ...], of
     low, high = _bounds_of(owner)
     start = address_of(array) + offset
     end = start + sum((n - 1) * step for n, step in zip(size, stride)) + array.itemsize
-    if any(n < 0 for n in (*size, *stride)) or (math.prod(map(int, size)) and (start < low or end > high)):
+    if any(n < 0 for n in (*size, *stride)) or (all(size) and (start < low or end > high)):
         return None
-    part = array_over(owner, array.dtype, size, stride, start - address_of(owner) if math.prod(size) else 0)
+    part = array_over(owner, array.dtype, size, stride, start - address_of(owner) if all(size) else 0)
     part.flags.writeable = array.flags.writeable
     return part
 
