@@ -190,12 +190,16 @@ cpdef object logsumexp_backward(object gradient, object self, object value, obje
 
 
 cpdef object prod_backward(object gradient, object self, object value):
+    if self.ndim == 0:  # the product of one number is that number, also of infinity
+        return gradient
     if self.is_meta or np.all(values_of(self)):
         return gradient * conjugated(value / self)
     return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
 
 
 cpdef object prod_backward_dim(object gradient, object self, object value, object dim, object keepdim):
+    if self.ndim == 0:
+        return gradient
     gradient = restored(gradient, self.shape, (dim,), keepdim)
     if self.is_meta or np.all(values_of(self)):
         return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)

@@ -55,7 +55,8 @@ class Comparison:
         """Carry the step out in both; what differs then."""
         before = self._snapshot() if step.writes() else {}
         ours, theirs = self.ours.run(step), self.theirs.run(step)
-        self.step, self.operands = step, self._operands(step)
+        self.step, self.operands = step, self._operands(step, self.theirs)
+        self.by_rows = all(map(lies_by_rows, (*self.operands, *self._operands(step, self.ours))))
         found = self._outcomes(ours, theirs)
         if not found and ours.error:
             found = self._changed_by_failing(before)
@@ -93,10 +94,10 @@ class Comparison:
                 found.append(self._difference("changed by a failing step", name, after[name], was))
         return found
 
-    def _operands(self, step):
-        tensors = self.theirs.tensors()
-        named = [name for name in tensors if any(name.startswith(used) for used in step.uses())]
-        return tuple(self.theirs.facts(tensors[name]) for name in named)
+    def _operands(self, step, machine):
+        tensors = machine.tensors()
+        named = [name for name in tensors if name.split("[")[0] in step.uses()]
+        return tuple(machine.facts(tensors[name]) for name in named)
 
     def _difference(self, aspect, where, ours, theirs):
         return Difference(aspect, where, self.step, ours, theirs, self.operands, self.history)
@@ -131,6 +132,8 @@ class Comparison:
 
     def _tensors(self, name, ours, theirs, aspect="value"):
         mine, others = self.ours.facts(ours), self.theirs.facts(theirs)
+        if mine.dtype != others.dtype:
+            return [self._difference("dtype", name, mine.dtype, others.dtype)]
         found = []
         for item in fields(Facts):
             pair = getattr(mine, item.name), getattr(others, item.name)
@@ -175,7 +178,7 @@ class Comparison:
 
     def _same_strides(self, name, mine, others):
         """Strides are promised for views, and for what is computed from operands that lie by rows."""
-        if not others.is_view and not (self._is_new(name) and all(lies_by_rows(x) for x in self.operands)):
+        if not others.is_view and not (self._is_new(name) and self.by_rows):
             return True
         return (
             all(a == b or n == 1 for n, a, b in zip(mine.shape, mine.strides, others.strides)) or not others.array.size

@@ -21,6 +21,10 @@ class Explanation(NamedTuple):
     applies: Callable[[Difference], bool]
 
 
+# What a write shows where PyTorch has another tensor over the same memory.
+WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
+
+
 def only_pytorch_refuses(*messages: str) -> Callable[[Difference], bool]:
     pattern = re.compile("|".join(messages))
 
@@ -73,7 +77,9 @@ def written_gradient(difference: Difference) -> bool:
     for step in difference.history:
         if step.call == "lib.autograd.grad":
             given |= set(STEP.findall(step.args[2]))
-    return difference.aspect in ("version", "value", "identity") and difference.where.split("[")[0] in given | found
+    return difference.aspect in ("version", "value", "identity") and bool(
+        {difference.where.split("[")[0], *difference.step.uses()} & (given | found)
+    )
 
 
 def another_tensor_than_given(difference: Difference) -> bool:
@@ -87,6 +93,13 @@ def another_tensor_than_given(difference: Difference) -> bool:
 def called_before(difference: Difference, *names: str) -> bool:
     """Whether a step of the program has called one of these."""
     return any(name in step.call for step in (*difference.history, difference.step) for name in names)
+
+
+def made_by(difference: Difference, *names: str) -> bool:
+    """Whether the value looked at is a result of one of these."""
+    name = difference.where.split("[")[0]
+    makers = [step.call for step in (*difference.history, difference.step) if step.gives == name]
+    return any(name in call for call in makers for name in names)
 
 
 def extreme_before(difference: Difference) -> bool:
@@ -103,7 +116,11 @@ def base_came_to_require_grad(difference: Difference) -> bool:
 def complex_infinity(difference: Difference) -> bool:
     """One number is complex and infinite or no number, for both."""
     ours, theirs = difference.ours, difference.theirs
-    if difference.aspect not in ("value", "gradient", "hook") or not hasattr(ours, "dtype") or ours.dtype.kind != "c":
+    if (
+        difference.aspect not in ("value", "gradient", "hook")
+        or not isinstance(ours, np.ndarray)
+        or ours.dtype.kind != "c"
+    ):
         return False
     with np.errstate(all="ignore"):
         finite = np.isfinite(ours) & np.isfinite(theirs)
@@ -113,7 +130,11 @@ def complex_infinity(difference: Difference) -> bool:
 def of_infinity(difference: Difference) -> bool:
     """PyTorch has NaN where the formula has a limit."""
     ours, theirs = difference.ours, difference.theirs
-    if difference.aspect not in ("value", "gradient", "hook") or not hasattr(ours, "dtype"):
+    if (
+        difference.aspect not in ("value", "gradient", "hook")
+        or not isinstance(ours, np.ndarray)
+        or ours.dtype.kind not in "fc"
+    ):
         return False
     other = np.isfinite(theirs) | ~np.isnan(theirs)
     return bool(np.array_equal(ours[other], theirs[other])) or bool(np.allclose(ours[other], theirs[other], rtol=1e-2))
@@ -137,6 +158,7 @@ EXPLANATIONS = (
             "does not support automatic", "does not support (bool|complex) input", "operator, on a bool tensor",
             "must be a matrix", "doesn't match the broadcast shape", "Boolean inputs not supported",
             "not differentiable with respect to argument", "Autograd not support dtype", "Unsupported dtype",
+            "isFloatingType",
             "forward AD with .* that does not support it",
         ),
     ),
@@ -237,6 +259,27 @@ EXPLANATIONS = (
         lambda d: of_call("index_select", "index_add", aspects=("error type",))(d),
     ),
     Explanation(
+        "a gradient has the shape of its tensor",
+        "PyTorch's gradient of a real sgn is a number.",
+        ("notes.md", "**Limits are values.**"),
+        lambda d: d.aspect in ("shape", "strides") and called_before(d, "sgn") and "grad" in d.where,
+    ),
+    Explanation(
+        "undefined gradients",
+        "PyTorch calls the hooks of a tensor with None.",
+        ("notes.md", "**Undefined gradients do not call hooks of tensors.**"),
+        lambda d: d.aspect == "order of hooks" and called_before(d, "Both"),
+    ),
+    Explanation(
+        "the variance over no dimension",
+        "PyTorch's gradient counts one element where the value counts all.",
+        ("notes.md", "**Limits are values.**"),
+        lambda d: d.aspect in ("gradient", "value", "hook") and any(
+            re.search(r"\.(var|std)$", step.call) and "()" in (*step.args, *step.kwargs.values())
+            for step in (*d.history, d.step)
+        ),
+    ),
+    Explanation(
         "differentiable once",
         "PyTorch does not see that a gradient depends on an input through a saved tensor alone.",
         ("notes.md", "**`once_differentiable` looks at saved tensors too.**"),
@@ -286,8 +329,9 @@ EXPLANATIONS = (
         "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
         ("notes.md", "**The names say what is shared.**"),
         lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
-        or of_call("einsum", "conj", "ravel", aspects=("is_view", "strides"))(d)
+        or (d.aspect in ("is_view", "strides") and made_by(d, "einsum", "conj", "ravel"))
         or of_call("mT", aspects=("identity",))(d)
+        or (called_before(d, "conj_physical", "mT") and d.step.writes() and d.aspect in WRITTEN)
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
     ),
     Explanation(

@@ -240,3 +240,11 @@ def test_variance_with_more_correction_than_elements(dim, expected):
 def test_variance_with_as_much_correction_as_elements():
     (found,) = gradients(lambda x: gs.var(x, 0, correction=2), [1.0, 2.0])
     np.testing.assert_array_equal(found, [-inf, inf])
+
+
+@pytest.mark.parametrize("product", [gs.prod, lambda x: gs.prod(x, 0), lambda x: gs.prod(x, -1, True)])
+def test_the_product_of_one_number(product):
+    for number in (inf, -inf, 0.0, 2.0, nan):
+        for create_graph in (False, True):
+            (found,) = gradients(product, number, create_graph=create_graph)
+            assert found == 1.0 and found.shape == ()
