@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .model import Op, Variant
+from .model import Op, Preparation, Variant
 from .parameters import argument_text, function_name
 from .schema import Argument, Signature
 from .schema_types import Type
@@ -61,6 +61,7 @@ class CallView:
     conversions: tuple[Conversion, ...]
     real: tuple[str, ...]  # tensors that must not be complex
     converts: str  # the argument with a dtype that they are converted to first, if one was given; or ""
+    prepared: tuple[Preparation, ...]
     cases: tuple[Case, ...]
     copied: bool  # the results are views, and the caller wants copies
     needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
@@ -119,6 +120,7 @@ def call_view(op: Op, form: Form) -> CallView:
         conversions=tuple(_conversions(op, form)),
         real=() if op.supports_complex else tuple(_single_tensors(op, form)),
         converts=next((a.name for a in op.signature.arguments if a.type == Type("dtype", optional=True)), ""),
+        prepared=op.policy.prepare,
         cases=cases,
         copied=form == COPY,
         needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",

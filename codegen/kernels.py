@@ -141,8 +141,8 @@ def _extremum(symbol: str) -> Callable[[Term, Term], Term]:
 
 
 def _sign(x: Term) -> Term:
-    """Zero and NaN are their own sign."""
-    negative = select(binary("<", x, number(0)), number(-1), x)
+    """Zero where it is zero, and at NaN as in PyTorch."""
+    negative = select(binary("<", x, number(0)), number(-1), number(0))
     return select(binary(">", x, number(0)), number(1), negative)
 
 

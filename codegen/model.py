@@ -219,6 +219,15 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Preparation:
+    """An argument that a function of runtime/preparation.pxd checks or converts before the op sees it."""
+
+    argument: str
+    function: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Policy:
     """What the author decided about an op where mathematics leaves a choice, and what others should know of it."""
 
@@ -234,6 +243,7 @@ class Policy:
     takes_numbers: bool = False  # the function takes a number where the first tensor is, also numbers alone
     takes_inplace: bool = False  # the function has a parameter `inplace`
     assignable: bool = False  # a value assigned to the property is copied into the view
+    prepare: tuple[Preparation, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .errors import Collector, Position, Problem, hint_from
-from .model import Interval, Point, Policy
+from .model import Interval, Point, Policy, Preparation
 from .python_text import verify_names
 from .reader import Pairs, RawEntry, RawPoint, RawText, expect_truth
 from .schema import Argument, Signature
 from .syntax import parse_python
-from .vocabulary import NUMBER_NAMES, REFERENCE_NAMES
+from .vocabulary import NUMBER_NAMES, PREPARATIONS, REFERENCE_NAMES
 
 _REAL_TYPES = ("Tensor", "Scalar", "float")
 _BOUNDS = {"inf": math.inf, "pi": math.pi}
@@ -40,6 +41,7 @@ class PolicyReader:
             takes_numbers=self.takes_numbers(),
             takes_inplace=self.flag_of_form("takes_inplace", "inplace"),
             assignable=self.flag_of_form("assignable", "property"),
+            prepare=tuple(self.preparations()),
         )
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -100,6 +102,34 @@ class PolicyReader:
             hint = "Write [0, 1], (0, inf), [-pi, pi): a square bracket includes its bound."
             self.error(text.position, f"domain of '{key.text}' is '{text.text}', which is no interval", hint)
         return interval
+
+    # -- prepared arguments
+
+    def preparations(self) -> Iterator[Preparation]:
+        for key, text in self.entry.pairs.get("prepare", ()):
+            found = self.preparation(key, text)
+            if found is not None:
+                yield found
+
+    def preparation(self, key: RawText, text: RawText) -> Preparation | None:
+        call = _expect_plain_call(text.text)
+        if call is None:
+            self.error(text.position, f"prepare: '{text.text}' is no call", "Write {self: numeric(self)}.")
+            return None
+        function, arguments = call
+        names = [a.name for a in self.signature.arguments]
+        for name in (key.text, *arguments):
+            if name not in names:
+                position = key.position if name == key.text else text.position
+                self.error(position, f"prepare: '{name}' is no argument", hint_from("Arguments", name, names))
+        expected = PREPARATIONS.get(function)
+        if expected is None:
+            hint = hint_from("Functions", function, list(PREPARATIONS))
+            self.error(text.position, f"prepare: there is no function '{function}'", hint)
+        elif len(arguments) not in expected:
+            counts = " or ".join(map(str, expected))
+            self.error(text.position, f"prepare: {function} takes {counts} arguments, not {len(arguments)}")
+        return Preparation(key.text, function, arguments)
 
     # -- the rest
 
@@ -165,6 +195,18 @@ class PolicyReader:
         elif any(a.type.written for a in self.signature.arguments):
             self.error(raw.position, "out_of_place, but the op itself changes its argument")
         return raw.text
+
+
+def _expect_plain_call(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """Function and arguments of ``numeric(self, other)``; None when it is anything else."""
+    try:
+        call = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(call, ast.Call) or call.keywords or not isinstance(call.func, ast.Name):
+        return None
+    arguments = tuple(argument.id for argument in call.args if isinstance(argument, ast.Name))
+    return (call.func.id, arguments) if len(arguments) == len(call.args) else None
 
 
 def expect_interval(text: str) -> Interval | None:

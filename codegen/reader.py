@@ -26,7 +26,7 @@ TEXT_KEYS = (
     "assignable",
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
-PAIR_KEYS = ("operators", "domain")
+PAIR_KEYS = ("operators", "domain", "prepare")
 KEYS = (*TEXT_KEYS, *LIST_KEYS, *PAIR_KEYS, "samples", "points")
 GRADIENT_OF_POINT = "gradient"
 

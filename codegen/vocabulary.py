@@ -134,10 +134,10 @@ _FORMULAS = """
     selection_backward(Tensor gradient, Tensor indices, int[] shape, int dim, bool keepdim) -> Tensor
     sgn_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor
     soft_cross_entropy(Tensor self, Tensor target, Tensor? weight, int ignore, str reduction, float smoothing) -> Tensor
-    std_backward(Tensor gradient, Tensor self, Tensor value, int[]? dim, Scalar correction, bool keepdim) -> Tensor
+    std_backward(Tensor gradient, Tensor self, Tensor value, int[]? dim, Scalar? correction, bool keepdim) -> Tensor
     strided_geometry(Tensor self, int[] size, int[] stride, int? storage_offset) -> object
     strided_view_backward(Tensor gradient, object geometry) -> Tensor
-    var_backward(Tensor gradient, Tensor self, int[]? dim, Scalar correction, bool keepdim) -> Tensor
+    var_backward(Tensor gradient, Tensor self, int[]? dim, Scalar? correction, bool keepdim) -> Tensor
     where.number(bool condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
     zeros_like(Tensor self) -> Tensor
     zeros_like.info(int[] shape, dtype dtype, device device) -> Tensor
@@ -288,3 +288,15 @@ def scan_functions(folder: Path) -> dict[str, str]:
             if not name.startswith("_"):
                 found.setdefault(name, source.stem)
     return found
+
+
+# Functions of runtime/preparation.pxd, and how many arguments they take.
+PREPARATIONS: dict[str, tuple[int, ...]] = {
+    "addend": (3,),
+    "apart": (2,),
+    "clampable": (2, 3),
+    "factor": (3,),
+    "floating": (1,),
+    "numeric": (1,),
+    "subtrahend": (3,),
+}

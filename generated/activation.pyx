@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -196,7 +197,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:703
+# derivatives.yaml:713
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -339,7 +340,7 @@ def sigmoid(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:714
+# derivatives.yaml:724
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -443,11 +444,13 @@ cdef TensorBase inplace_relu(TensorBase self):
 cdef object call_relu(object self):
     self = check_tensor(self, "relu", "input", 1)
     check_real(self, "relu")
+    self = numeric("relu", self)
     return op_relu(<TensorBase>self)
 
 cdef object call_relu_(object self):
     self = check_tensor(self, "relu_", "input", 1)
     check_real(self, "relu_")
+    self = numeric("relu_", self)
     return inplace_relu(<TensorBase>self)
 
 def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
@@ -485,7 +488,7 @@ def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
 
 
 # ---- threshold_backward(Tensor self, Tensor output) -> Tensor
-# derivatives.yaml:728
+# derivatives.yaml:739
 
 cdef class ThresholdBackwardBackward0(Node):
     """Backward of ``threshold_backward(Tensor self, Tensor output) -> Tensor``."""
@@ -607,7 +610,7 @@ def threshold_backward(input=None, output=None, *, x=None, a=None, x1=None):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:739
+# derivatives.yaml:750
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -697,6 +700,7 @@ cdef object call_softplus(object self, object beta, object threshold):
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
     check_real(self, "softplus")
+    self = floating("softplus", self)
     return op_softplus(<TensorBase>self, beta, threshold)
 
 def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=None):
@@ -734,7 +738,7 @@ def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=N
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:752
+# derivatives.yaml:764
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -749,6 +753,7 @@ cdef object call_gelu(object self, object approximate):
     self = check_tensor(self, "gelu", "input", 1)
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
+    self = floating("gelu", self)
     return op_gelu(<TensorBase>self, approximate)
 
 def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
@@ -778,7 +783,7 @@ def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:766
+# derivatives.yaml:779
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -885,7 +890,7 @@ def gelu_erf(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:775
+# derivatives.yaml:788
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -993,7 +998,7 @@ def gelu_tanh(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:784
+# derivatives.yaml:797
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""
@@ -1095,10 +1100,12 @@ cdef TensorBase inplace_silu(TensorBase self):
 
 cdef object call_silu(object self):
     self = check_tensor(self, "silu", "input", 1)
+    self = floating("silu", self)
     return op_silu(<TensorBase>self)
 
 cdef object call_silu_(object self):
     self = check_tensor(self, "silu_", "input", 1)
+    self = floating("silu_", self)
     return inplace_silu(<TensorBase>self)
 
 def silu(input=None, inplace=False, *, x=None, a=None, x1=None):

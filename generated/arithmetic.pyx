@@ -115,6 +115,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -168,7 +169,7 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:183
+# derivatives.yaml:185
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -313,7 +314,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:197
+# derivatives.yaml:199
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -513,6 +514,8 @@ cdef object call_add_alpha(object self, object other, object alpha):
     self = as_first_operand(self, "add", "input", 1, other)
     other = as_operand(other, "add", "other", 2)
     alpha = as_number(alpha, "add", "alpha", 3)
+    other = addend("add", self, other, alpha)
+    alpha = factor("add", self, other, alpha)
     if is_tensor(other):
         return op_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return op_add_alpha_scalar(<TensorBase>self, other, alpha)
@@ -528,6 +531,8 @@ cdef object call_add_alpha_(object self, object other, object alpha):
     self = check_tensor(self, "add_", "input", 1)
     other = as_operand(other, "add_", "other", 2)
     alpha = as_number(alpha, "add_", "alpha", 3)
+    other = addend("add_", self, other, alpha)
+    alpha = factor("add_", self, other, alpha)
     if is_tensor(other):
         return inplace_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_add_alpha_scalar(<TensorBase>self, other, alpha)
@@ -578,7 +583,7 @@ def add(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None,
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:208
+# derivatives.yaml:211
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -768,7 +773,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml:223
+# derivatives.yaml:226
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -1036,6 +1041,7 @@ cdef object call_sub_alpha(object self, object other, object alpha):
     self = as_operand(self, "sub", "input", 1)
     other = as_operand(other, "sub", "other", 2)
     alpha = as_number(alpha, "sub", "alpha", 3)
+    other = subtrahend("sub", self, other, alpha)
     if is_tensor(self) and is_tensor(other):
         return op_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
     if is_tensor(self):
@@ -1056,6 +1062,7 @@ cdef object call_sub_alpha_(object self, object other, object alpha):
     self = check_tensor(self, "sub_", "input", 1)
     other = as_operand(other, "sub_", "other", 2)
     alpha = as_number(alpha, "sub_", "alpha", 3)
+    other = subtrahend("sub_", self, other, alpha)
     if is_tensor(other):
         return inplace_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
@@ -1108,7 +1115,7 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:234
+# derivatives.yaml:238
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""

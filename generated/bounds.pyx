@@ -114,6 +114,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -187,7 +188,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:448
+# derivatives.yaml:454
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -380,7 +381,7 @@ def maximum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:463
+# derivatives.yaml:469
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -573,7 +574,7 @@ def minimum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:478
+# derivatives.yaml:484
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -1119,7 +1120,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:497
+# derivatives.yaml:504
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
@@ -1142,6 +1143,7 @@ cdef object call_clamp(object self, object min, object max):
     check_real(self, "clamp")
     check_real(min, "clamp")
     check_real(max, "clamp")
+    self = clampable("clamp", self, min, max)
     if is_tensor(min) and is_tensor(max):
         return op_clamp_tensor_tensor(<TensorBase>self, <TensorBase>min, <TensorBase>max)
     if is_tensor(min):
@@ -1153,6 +1155,7 @@ cdef object call_clamp(object self, object min, object max):
 cdef object call_clamp_open(object self, object min, object max):
     self = check_tensor(self, "clamp", "input", 1)
     check_real(self, "clamp")
+    self = clampable("clamp", self, min, max)
     return op_clamp_open(<TensorBase>self, min, max)
 
 cdef object call_clamp_(object self, object min, object max):
@@ -1162,6 +1165,7 @@ cdef object call_clamp_(object self, object min, object max):
     check_real(self, "clamp_")
     check_real(min, "clamp_")
     check_real(max, "clamp_")
+    self = clampable("clamp_", self, min, max)
     if is_tensor(min) and is_tensor(max):
         return inplace_clamp_tensor_tensor(<TensorBase>self, <TensorBase>min, <TensorBase>max)
     if is_tensor(min):
@@ -1173,6 +1177,7 @@ cdef object call_clamp_(object self, object min, object max):
 cdef object call_clamp_open_(object self, object min, object max):
     self = check_tensor(self, "clamp_", "input", 1)
     check_real(self, "clamp_")
+    self = clampable("clamp_", self, min, max)
     return inplace_clamp_open(<TensorBase>self, min, max)
 
 cdef Overloads CLAMP_OVERLOADS = Overloads("clamp", (
@@ -1271,7 +1276,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:509
+# derivatives.yaml:517
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1476,6 +1481,7 @@ cdef object call_clamp_min(object self, object min):
     min = as_operand(min, "clamp_min", "min", 2)
     check_real(self, "clamp_min")
     check_real(min, "clamp_min")
+    self = clampable("clamp_min", self, min)
     if is_tensor(min):
         return op_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return op_clamp_min_scalar(<TensorBase>self, min)
@@ -1485,6 +1491,7 @@ cdef object call_clamp_min_(object self, object min):
     min = as_operand(min, "clamp_min_", "min", 2)
     check_real(self, "clamp_min_")
     check_real(min, "clamp_min_")
+    self = clampable("clamp_min_", self, min)
     if is_tensor(min):
         return inplace_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return inplace_clamp_min_scalar(<TensorBase>self, min)
@@ -1526,7 +1533,7 @@ def clamp_min(input=None, min=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:523
+# derivatives.yaml:532
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""
@@ -1731,6 +1738,7 @@ cdef object call_clamp_max(object self, object max):
     max = as_operand(max, "clamp_max", "max", 2)
     check_real(self, "clamp_max")
     check_real(max, "clamp_max")
+    self = clampable("clamp_max", self, max)
     if is_tensor(max):
         return op_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return op_clamp_max_scalar(<TensorBase>self, max)
@@ -1740,6 +1748,7 @@ cdef object call_clamp_max_(object self, object max):
     max = as_operand(max, "clamp_max_", "max", 2)
     check_real(self, "clamp_max_")
     check_real(max, "clamp_max_")
+    self = clampable("clamp_max_", self, max)
     if is_tensor(max):
         return inplace_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return inplace_clamp_max_scalar(<TensorBase>self, max)

@@ -131,6 +131,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -169,7 +170,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:798
+# derivatives.yaml:812
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -260,7 +261,7 @@ def eq(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:808
+# derivatives.yaml:822
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -353,7 +354,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:819
+# derivatives.yaml:833
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -450,7 +451,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:831
+# derivatives.yaml:845
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -547,7 +548,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:843
+# derivatives.yaml:857
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -644,7 +645,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:855
+# derivatives.yaml:869
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -741,7 +742,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:867
+# derivatives.yaml:881
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -832,7 +833,7 @@ def logical_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:876
+# derivatives.yaml:890
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -923,7 +924,7 @@ def logical_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:885
+# derivatives.yaml:899
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1014,7 +1015,7 @@ def logical_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:894
+# derivatives.yaml:908
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1072,7 +1073,7 @@ def logical_not(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:903
+# derivatives.yaml:917
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1167,7 +1168,7 @@ def bitwise_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:914
+# derivatives.yaml:928
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1262,7 +1263,7 @@ def bitwise_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:925
+# derivatives.yaml:939
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1357,7 +1358,7 @@ def bitwise_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:936
+# derivatives.yaml:950
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1417,7 +1418,7 @@ def bitwise_not(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:947
+# derivatives.yaml:961
 
 cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1525,7 +1526,7 @@ def bitwise_left_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=No
 
 
 # ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:959
+# derivatives.yaml:973
 
 cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1633,7 +1634,7 @@ def bitwise_right_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=N
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:971
+# derivatives.yaml:985
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1672,7 +1673,7 @@ def isnan(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:978
+# derivatives.yaml:992
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1711,7 +1712,7 @@ def isinf(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:985
+# derivatives.yaml:999
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1750,7 +1751,7 @@ def isfinite(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:992
+# derivatives.yaml:1006
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -152,7 +153,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:2032
+# derivatives.yaml:2052
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -230,7 +231,7 @@ def clone(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml:2042
+# derivatives.yaml:2062
 
 cdef class CloneByRowsBackward0(Node):
     """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
@@ -308,7 +309,7 @@ def clone_by_rows(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2052
+# derivatives.yaml:2072
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -376,7 +377,7 @@ def detach_copy(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:2063
+# derivatives.yaml:2083
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -393,7 +394,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:2071
+# derivatives.yaml:2091
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -406,7 +407,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:2081
+# derivatives.yaml:2101
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -419,7 +420,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:2093
+# derivatives.yaml:2113
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -479,7 +480,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:2104
+# derivatives.yaml:2124
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -560,7 +561,7 @@ def to_copy(input=None, dtype=None, *, x=None, a=None, x1=None):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2114
+# derivatives.yaml:2134
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -652,7 +653,7 @@ def copy_to(input=None, device=None, dtype=None, *, x=None, a=None, x1=None):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2124
+# derivatives.yaml:2144
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -697,7 +698,7 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
         collect_edge(node, 0, self)
         collect_edge(node, 1, value)
         history = prepare_history("fill_", self, node)
-    write_values("fill_", self, pointwise.filling_of(array_of(value)))
+    write_values("fill_", self, pointwise.filling_of(array_of(value), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
         tangents_fill__tensor(self, self, value)
@@ -740,7 +741,7 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         history = prepare_history("fill_", self, node)
-    write_values("fill_", self, pointwise.filling_of(value))
+    write_values("fill_", self, pointwise.filling_of(value, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_fill__scalar(self, self, value)
@@ -757,7 +758,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2136
+# derivatives.yaml:2156
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -838,7 +839,7 @@ def zero_(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2146
+# derivatives.yaml:2166
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -883,7 +884,7 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
         collect_edge(node, 0, self)
         collect_edge(node, 1, src)
         history = prepare_history("copy_", self, node)
-    write_values("copy_", self, np.asarray(array_of(src)))
+    write_values("copy_", self, pointwise.stored_of(array_of(src), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
         tangents_copy__tensor(self, self, src)
@@ -926,7 +927,7 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         history = prepare_history("copy_", self, node)
-    write_values("copy_", self, np.asarray(src))
+    write_values("copy_", self, pointwise.stored_of(src, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_copy__scalar(self, self, src)
@@ -937,13 +938,14 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
 cdef object call_copy_(object self, object src):
     self = check_tensor(self, "copy_", "input", 1)
     src = as_operand(src, "copy_", "src", 2)
+    src = apart("copy_", src, self)
     if is_tensor(src):
         return op_copy__tensor(<TensorBase>self, <TensorBase>src)
     return op_copy__scalar(<TensorBase>self, src)
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2158
+# derivatives.yaml:2179
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -983,7 +985,7 @@ def real(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2167
+# derivatives.yaml:2188
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -1062,7 +1064,7 @@ def real_part(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2176
+# derivatives.yaml:2197
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -116,6 +116,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -171,7 +172,7 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:350
+# derivatives.yaml:356
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
@@ -426,7 +427,7 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml:368
+# derivatives.yaml:374
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -790,7 +791,7 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:386
+# derivatives.yaml:392
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -1038,7 +1039,7 @@ def floor_divide(input=None, other=None, *, x=None, a=None, x1=None, x2=None, ou
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:403
+# derivatives.yaml:409
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
@@ -1332,7 +1333,7 @@ def remainder(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=N
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml:422
+# derivatives.yaml:428
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""

@@ -117,6 +117,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -180,7 +181,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:540
+# derivatives.yaml:550
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -306,7 +307,7 @@ def exp(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:550
+# derivatives.yaml:560
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -432,7 +433,7 @@ def expm1(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:558
+# derivatives.yaml:568
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -555,7 +556,7 @@ def log(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:569
+# derivatives.yaml:579
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -678,7 +679,7 @@ def log1p(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:580
+# derivatives.yaml:590
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -804,7 +805,7 @@ def sqrt(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:591
+# derivatives.yaml:601
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -947,7 +948,7 @@ def rsqrt(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:602
+# derivatives.yaml:612
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -999,7 +1000,7 @@ def erf(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:612
+# derivatives.yaml:622
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1106,7 +1107,7 @@ def erf_loop(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:622
+# derivatives.yaml:632
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -1197,7 +1198,7 @@ def erf_any(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- erfinv(Tensor self) -> Tensor
-# derivatives.yaml:633
+# derivatives.yaml:643
 
 cdef class ErfinvBackward0(Node):
     """Backward of ``erfinv(Tensor self) -> Tensor``."""

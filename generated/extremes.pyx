@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -153,7 +154,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1175
+# derivatives.yaml:1189
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -287,7 +288,7 @@ def amax(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1190
+# derivatives.yaml:1204
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -421,7 +422,7 @@ def amin(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1205
+# derivatives.yaml:1219
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -491,8 +492,21 @@ cdef TensorBase op_max(TensorBase self):
     return result
 
 
+# ---- max.other(Tensor self, Tensor other) -> Tensor
+# derivatives.yaml:1232
+
+cdef TensorBase op_max_other(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("max", (self, other))
+    cdef TensorBase result = op_maximum_tensor(self, other)
+    if span:
+        end_op(span, result)
+    return result
+
+
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1218
+# derivatives.yaml:1241
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -576,32 +590,12 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         end_op(span, (values, indices))
     return (values, indices)
 
-
-# ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1233
-
-cdef TensorBase op_max_other(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("max", (self, other))
-    cdef TensorBase result = op_maximum_tensor(self, other)
-    if span:
-        end_op(span, result)
-    return result
-
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
 cdef object call_max(object self):
     self = check_tensor(self, "max", "input", 1)
     check_real(self, "max")
     return op_max(<TensorBase>self)
-
-cdef object call_max_dim(object self, object dim, object keepdim):
-    self = check_tensor(self, "max", "input", 1)
-    dim = as_int(dim, "max", "dim", 2)
-    keepdim = as_bool(keepdim, "max", "keepdim", 3)
-    check_real(self, "max")
-    return MaxDimResult._make(op_max_dim(<TensorBase>self, dim, keepdim))
 
 cdef object call_max_other(object self, object other):
     self = check_tensor(self, "max", "input", 1)
@@ -610,9 +604,21 @@ cdef object call_max_other(object self, object other):
     check_real(other, "max")
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
+cdef object call_max_dim(object self, object dim, object keepdim):
+    self = check_tensor(self, "max", "input", 1)
+    dim = as_int(dim, "max", "dim", 2)
+    keepdim = as_bool(keepdim, "max", "keepdim", 3)
+    check_real(self, "max")
+    return MaxDimResult._make(op_max_dim(<TensorBase>self, dim, keepdim))
+
 cdef Overloads MAX_OVERLOADS = Overloads("max", (
     Overload("(Tensor input, *, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
+        ("out", "Tensor?", None, True),
+    )),
+    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
         ("out", "Tensor?", None, True),
     )),
     Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", (
@@ -620,11 +626,6 @@ cdef Overloads MAX_OVERLOADS = Overloads("max", (
         ("dim", "int", REQUIRED, False),
         ("keepdim", "bool", False, False),
         ("out", "Tensor[2]?", None, True),
-    )),
-    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-        ("out", "Tensor?", None, True),
     )),
 ))
 
@@ -637,22 +638,22 @@ cdef object bind_max(tuple args, dict kwargs):
     cdef tuple found = MAX_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, *, Tensor? out=None)
         return give_out("max", found[1], call_max(found[0]))
-    if choice == 1:    # (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)
-        return give_out("max", found[3], call_max_dim(found[0], found[1], found[2]))
-    return give_out("max", found[2], call_max_other(found[0], found[1]))
+    if choice == 1:    # (Tensor input, Tensor other, *, Tensor? out=None)
+        return give_out("max", found[2], call_max_other(found[0], found[1]))
+    return give_out("max", found[3], call_max_dim(found[0], found[1], found[2]))
 
 cdef Overloads MAX_METHODS = Overloads("max", (
     Overload("(Tensor input)", (
         ("input", "Tensor", REQUIRED, False),
     )),
+    Overload("(Tensor input, Tensor other)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
+    )),
     Overload("(Tensor input, int dim, bool keepdim=False)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int", REQUIRED, False),
         ("keepdim", "bool", False, False),
-    )),
-    Overload("(Tensor input, Tensor other)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
     )),
 ))
 
@@ -665,20 +666,20 @@ cdef object method_bind_max(tuple args, dict kwargs):
     cdef tuple found = MAX_METHODS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input)
         return call_max(found[0])
-    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
-        return call_max_dim(found[0], found[1], found[2])
-    return call_max_other(found[0], found[1])
+    if choice == 1:    # (Tensor input, Tensor other)
+        return call_max_other(found[0], found[1])
+    return call_max_dim(found[0], found[1], found[2])
 
 def max(*args, **kwargs):
     """Greatest of all elements; equal ones share the gradient.
 
-    Greatest element along a dimension, and its index.
-
     The greater of two elements.
 
+    Greatest element along a dimension, and its index.
+
     ``max(Tensor self) -> Tensor``
-    ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
     ``max.other(Tensor self, Tensor other) -> Tensor``
+    ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
 
     Returns
     -------
@@ -701,7 +702,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1242
+# derivatives.yaml:1256
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -771,8 +772,21 @@ cdef TensorBase op_min(TensorBase self):
     return result
 
 
+# ---- min.other(Tensor self, Tensor other) -> Tensor
+# derivatives.yaml:1269
+
+cdef TensorBase op_min_other(TensorBase self, TensorBase other):
+    cdef int span = 0
+    if watching:
+        span = begin_op("min", (self, other))
+    cdef TensorBase result = op_minimum_tensor(self, other)
+    if span:
+        end_op(span, result)
+    return result
+
+
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1255
+# derivatives.yaml:1278
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -856,32 +870,12 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         end_op(span, (values, indices))
     return (values, indices)
 
-
-# ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1270
-
-cdef TensorBase op_min_other(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("min", (self, other))
-    cdef TensorBase result = op_minimum_tensor(self, other)
-    if span:
-        end_op(span, result)
-    return result
-
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
 cdef object call_min(object self):
     self = check_tensor(self, "min", "input", 1)
     check_real(self, "min")
     return op_min(<TensorBase>self)
-
-cdef object call_min_dim(object self, object dim, object keepdim):
-    self = check_tensor(self, "min", "input", 1)
-    dim = as_int(dim, "min", "dim", 2)
-    keepdim = as_bool(keepdim, "min", "keepdim", 3)
-    check_real(self, "min")
-    return MinDimResult._make(op_min_dim(<TensorBase>self, dim, keepdim))
 
 cdef object call_min_other(object self, object other):
     self = check_tensor(self, "min", "input", 1)
@@ -890,9 +884,21 @@ cdef object call_min_other(object self, object other):
     check_real(other, "min")
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
+cdef object call_min_dim(object self, object dim, object keepdim):
+    self = check_tensor(self, "min", "input", 1)
+    dim = as_int(dim, "min", "dim", 2)
+    keepdim = as_bool(keepdim, "min", "keepdim", 3)
+    check_real(self, "min")
+    return MinDimResult._make(op_min_dim(<TensorBase>self, dim, keepdim))
+
 cdef Overloads MIN_OVERLOADS = Overloads("min", (
     Overload("(Tensor input, *, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
+        ("out", "Tensor?", None, True),
+    )),
+    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
         ("out", "Tensor?", None, True),
     )),
     Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", (
@@ -900,11 +906,6 @@ cdef Overloads MIN_OVERLOADS = Overloads("min", (
         ("dim", "int", REQUIRED, False),
         ("keepdim", "bool", False, False),
         ("out", "Tensor[2]?", None, True),
-    )),
-    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-        ("out", "Tensor?", None, True),
     )),
 ))
 
@@ -917,22 +918,22 @@ cdef object bind_min(tuple args, dict kwargs):
     cdef tuple found = MIN_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input, *, Tensor? out=None)
         return give_out("min", found[1], call_min(found[0]))
-    if choice == 1:    # (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)
-        return give_out("min", found[3], call_min_dim(found[0], found[1], found[2]))
-    return give_out("min", found[2], call_min_other(found[0], found[1]))
+    if choice == 1:    # (Tensor input, Tensor other, *, Tensor? out=None)
+        return give_out("min", found[2], call_min_other(found[0], found[1]))
+    return give_out("min", found[3], call_min_dim(found[0], found[1], found[2]))
 
 cdef Overloads MIN_METHODS = Overloads("min", (
     Overload("(Tensor input)", (
         ("input", "Tensor", REQUIRED, False),
     )),
+    Overload("(Tensor input, Tensor other)", (
+        ("input", "Tensor", REQUIRED, False),
+        ("other", "Tensor", REQUIRED, False),
+    )),
     Overload("(Tensor input, int dim, bool keepdim=False)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int", REQUIRED, False),
         ("keepdim", "bool", False, False),
-    )),
-    Overload("(Tensor input, Tensor other)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
     )),
 ))
 
@@ -945,20 +946,20 @@ cdef object method_bind_min(tuple args, dict kwargs):
     cdef tuple found = MIN_METHODS.bind(args, kwargs, &choice)
     if choice == 0:    # (Tensor input)
         return call_min(found[0])
-    if choice == 1:    # (Tensor input, int dim, bool keepdim=False)
-        return call_min_dim(found[0], found[1], found[2])
-    return call_min_other(found[0], found[1])
+    if choice == 1:    # (Tensor input, Tensor other)
+        return call_min_other(found[0], found[1])
+    return call_min_dim(found[0], found[1], found[2])
 
 def min(*args, **kwargs):
     """Smallest of all elements; equal ones share the gradient.
 
-    Smallest element along a dimension, and its index.
-
     The smaller of two elements.
 
+    Smallest element along a dimension, and its index.
+
     ``min(Tensor self) -> Tensor``
-    ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
     ``min.other(Tensor self, Tensor other) -> Tensor``
+    ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
 
     Returns
     -------
@@ -981,7 +982,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1279
+# derivatives.yaml:1293
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -997,6 +998,7 @@ cdef object call_argmax(object self, object dim, object keepdim):
     dim = as_int_or_none(dim, "argmax", "dim", 2)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
     check_real(self, "argmax")
+    self = numeric("argmax", self)
     return op_argmax(<TensorBase>self, dim, keepdim)
 
 def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
@@ -1037,7 +1039,7 @@ def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1290
+# derivatives.yaml:1305
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1053,6 +1055,7 @@ cdef object call_argmin(object self, object dim, object keepdim):
     dim = as_int_or_none(dim, "argmin", "dim", 2)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
     check_real(self, "argmin")
+    self = numeric("argmin", self)
     return op_argmin(<TensorBase>self, dim, keepdim)
 
 def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
@@ -1093,7 +1096,7 @@ def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1301
+# derivatives.yaml:1317
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1148,7 +1151,7 @@ def all(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=No
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1312
+# derivatives.yaml:1328
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -149,7 +150,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1675
+# derivatives.yaml:1691
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -241,7 +242,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1685
+# derivatives.yaml:1701
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -327,7 +328,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1695
+# derivatives.yaml:1711
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -418,7 +419,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1707
+# derivatives.yaml:1723
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -504,7 +505,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1717
+# derivatives.yaml:1733
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object indices, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -681,6 +682,7 @@ cdef object call_index_put(object self, object indices, object values, object ac
     self = check_tensor(self, "index_put", "input", 1)
     values = as_operand(values, "index_put", "values", 3)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
+    values = apart("index_put", values, self)
     if is_tensor(values):
         return op_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
     return op_index_put_scalar(<TensorBase>self, indices, values, accumulate)
@@ -689,6 +691,7 @@ cdef object call_index_put_(object self, object indices, object values, object a
     self = check_tensor(self, "index_put_", "input", 1)
     values = as_operand(values, "index_put_", "values", 3)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
+    values = apart("index_put_", values, self)
     if is_tensor(values):
         return inplace_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
     return inplace_index_put_scalar(<TensorBase>self, indices, values, accumulate)
@@ -728,7 +731,7 @@ def index_put(input, indices, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1730
+# derivatives.yaml:1747
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -880,7 +883,7 @@ def select_copy(input=None, dim=None, index=None, *, x=None, a=None, x1=None, ax
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1740
+# derivatives.yaml:1757
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""

@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -154,7 +155,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1599
+# derivatives.yaml:1615
 
 cdef class CatBackward0(Node):
     """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -257,7 +258,7 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml:1611
+# derivatives.yaml:1627
 
 cdef class StackBackward0(Node):
     """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
@@ -349,7 +350,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1622
+# derivatives.yaml:1638
 
 cdef class SplitBackward0(Node):
     """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
@@ -419,7 +420,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1632
+# derivatives.yaml:1648
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
@@ -607,7 +608,7 @@ def split_copy(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1642
+# derivatives.yaml:1658
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int span = 0
@@ -655,7 +656,7 @@ def chunk(input=None, chunks=None, dim=0, *, x=None, a=None, x1=None, axis=None)
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml:1651
+# derivatives.yaml:1667
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -799,7 +800,7 @@ def unbind_copy(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml:1661
+# derivatives.yaml:1677
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""

@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -164,7 +165,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1901
+# derivatives.yaml:1921
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -312,7 +313,7 @@ def matmul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1926
+# derivatives.yaml:1946
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -431,7 +432,7 @@ def mm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1938
+# derivatives.yaml:1958
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -548,7 +549,7 @@ def matmul_of_transpose(input=None, mat2=None, *, x=None, a=None, x1=None):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1949
+# derivatives.yaml:1969
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -667,7 +668,7 @@ def bmm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1961
+# derivatives.yaml:1981
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -786,7 +787,7 @@ def mv(input=None, vec=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1973
+# derivatives.yaml:1993
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -905,7 +906,7 @@ def dot(input=None, tensor=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:1985
+# derivatives.yaml:2005
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -1026,7 +1027,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:1998
+# derivatives.yaml:2018
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -1163,7 +1164,7 @@ def linear(input=None, weight=None, bias=None, *, x=None, a=None, x1=None, out=N
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:2016
+# derivatives.yaml:2036
 
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int span = 0

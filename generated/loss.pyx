@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -168,7 +169,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2189
+# derivatives.yaml:2210
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -315,7 +316,7 @@ def mse_loss(input=None, target=None, reduction="mean", *, x=None, a=None, x1=No
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2203
+# derivatives.yaml:2224
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -487,7 +488,7 @@ def mse_loss_backward(input=None, one=None, other=None, scale=None, *, x=None, a
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2212
+# derivatives.yaml:2233
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -643,7 +644,7 @@ def nll_loss(input=None, target=None, weight=None, ignore_index=-100, reduction=
 
 
 # ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2229
+# derivatives.yaml:2250
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``."""
@@ -808,7 +809,7 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2244
+# derivatives.yaml:2265
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

@@ -74,7 +74,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="",
         family="arithmetic",
-        line=183,
+        line=185,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -111,7 +111,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="alpha",
         family="arithmetic",
-        line=197,
+        line=199,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -149,7 +149,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="",
         family="arithmetic",
-        line=208,
+        line=211,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -186,7 +186,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="alpha",
         family="arithmetic",
-        line=223,
+        line=226,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -224,7 +224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mul",
         overload="",
         family="arithmetic",
-        line=234,
+        line=238,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -261,7 +261,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="neg",
         overload="",
         family="unary",
-        line=252,
+        line=256,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -294,7 +294,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="positive",
         overload="",
         family="unary",
-        line=262,
+        line=266,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -327,7 +327,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="abs",
         overload="",
         family="unary",
-        line=270,
+        line=275,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -364,7 +364,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="unary",
-        line=284,
+        line=290,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -401,7 +401,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="unary",
-        line=296,
+        line=302,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -439,7 +439,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="unary",
-        line=310,
+        line=316,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -476,7 +476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="unary",
-        line=321,
+        line=327,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -513,7 +513,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="unary",
-        line=332,
+        line=338,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -546,7 +546,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="unary",
-        line=339,
+        line=345,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -579,7 +579,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=350,
+        line=356,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -619,7 +619,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=368,
+        line=374,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -658,7 +658,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=386,
+        line=392,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -697,7 +697,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=403,
+        line=409,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -739,7 +739,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=422,
+        line=428,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -787,7 +787,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=448,
+        line=454,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -827,7 +827,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=463,
+        line=469,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -867,7 +867,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=478,
+        line=484,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -910,7 +910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=497,
+        line=504,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -947,7 +947,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=509,
+        line=517,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -986,7 +986,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=523,
+        line=532,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -1025,7 +1025,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=540,
+        line=550,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1061,7 +1061,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=550,
+        line=560,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1094,7 +1094,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=558,
+        line=568,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1131,7 +1131,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=569,
+        line=579,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1168,7 +1168,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=580,
+        line=590,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1205,7 +1205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=591,
+        line=601,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1243,7 +1243,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=602,
+        line=612,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1277,7 +1277,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=612,
+        line=622,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1311,7 +1311,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=622,
+        line=632,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1344,7 +1344,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erfinv",
         overload="",
         family="exponential",
-        line=633,
+        line=643,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1383,7 +1383,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=652,
+        line=662,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1416,7 +1416,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=660,
+        line=670,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1449,7 +1449,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=668,
+        line=678,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1482,7 +1482,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=676,
+        line=686,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1515,7 +1515,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=684,
+        line=694,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1548,7 +1548,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=692,
+        line=702,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1581,7 +1581,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=703,
+        line=713,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1618,7 +1618,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=714,
+        line=724,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1656,7 +1656,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="threshold_backward",
         overload="",
         family="activation",
-        line=728,
+        line=739,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -1691,7 +1691,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=739,
+        line=750,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1732,7 +1732,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=752,
+        line=764,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1770,7 +1770,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=766,
+        line=779,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1804,7 +1804,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=775,
+        line=788,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1838,7 +1838,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=784,
+        line=797,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1875,7 +1875,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=798,
+        line=812,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1910,7 +1910,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=808,
+        line=822,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1945,7 +1945,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=819,
+        line=833,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1980,7 +1980,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=831,
+        line=845,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2015,7 +2015,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=843,
+        line=857,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2050,7 +2050,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=855,
+        line=869,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2085,7 +2085,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=867,
+        line=881,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2120,7 +2120,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=876,
+        line=890,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2155,7 +2155,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=885,
+        line=899,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2190,7 +2190,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=894,
+        line=908,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2224,7 +2224,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=903,
+        line=917,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2259,7 +2259,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=914,
+        line=928,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2294,7 +2294,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=925,
+        line=939,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2329,7 +2329,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=936,
+        line=950,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2363,7 +2363,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_left_shift",
         overload="",
         family="comparison",
-        line=947,
+        line=961,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2399,7 +2399,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_right_shift",
         overload="",
         family="comparison",
-        line=959,
+        line=973,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2435,7 +2435,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=971,
+        line=985,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2468,7 +2468,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=978,
+        line=992,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2501,7 +2501,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=985,
+        line=999,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2534,7 +2534,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=992,
+        line=1006,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2573,7 +2573,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=1009,
+        line=1023,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2609,7 +2609,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=1020,
+        line=1034,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2649,7 +2649,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=1034,
+        line=1048,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2684,7 +2684,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=1044,
+        line=1058,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2723,7 +2723,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=1057,
+        line=1071,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2762,7 +2762,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=1069,
+        line=1083,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2800,15 +2800,15 @@ OPS: "tuple[OpRow, ...]" = (
         reference="np.prod(self, axis=dim, keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
-        name="var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor",
+        name="var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
         base="var",
         overload="",
         family="reduce",
-        line=1083,
+        line=1097,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
-            Argument("correction", "Scalar", "1", True),
+            Argument("correction", "Scalar?", "1", True),
             Argument("keepdim", "bool", "False", True),
         ),
         parameters=("input", "dim", "correction", "keepdim", "axis", "keepdims"),
@@ -2846,7 +2846,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=1097,
+        line=1111,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2880,7 +2880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=1104,
+        line=1118,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2912,15 +2912,15 @@ OPS: "tuple[OpRow, ...]" = (
         reference="np.var(self, axis=axes(dim), ddof=int(unbiased), keepdims=keepdim)",
     ),
     OpRow(
-        name="std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor",
+        name="std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
         base="std",
         overload="",
         family="reduce",
-        line=1111,
+        line=1125,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
-            Argument("correction", "Scalar", "1", True),
+            Argument("correction", "Scalar?", "1", True),
             Argument("keepdim", "bool", "False", True),
         ),
         parameters=("input", "dim", "correction", "keepdim", "axis", "keepdims"),
@@ -2959,7 +2959,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1126,
+        line=1140,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2993,7 +2993,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1133,
+        line=1147,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -3029,7 +3029,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1140,
+        line=1154,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3066,7 +3066,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1152,
+        line=1166,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -3101,7 +3101,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1163,
+        line=1177,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3137,7 +3137,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1175,
+        line=1189,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3178,7 +3178,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1190,
+        line=1204,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3219,7 +3219,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1205,
+        line=1219,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3252,11 +3252,45 @@ OPS: "tuple[OpRow, ...]" = (
         reference="np.max(self)",
     ),
     OpRow(
+        name="max.other(Tensor self, Tensor other) -> Tensor",
+        base="max",
+        overload="other",
+        family="extremes",
+        line=1232,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+            Argument("other", "Tensor", None, False),
+        ),
+        parameters=("input", "other"),
+        returns=("result",),
+        forms=("function", "method", "out"),
+        entries=("op_max_other",),
+        inputs=(),
+        gradients=(),
+        tangent="",
+        derived=(),
+        saving="",
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="composite(maximum(self, other))",
+        complex=False,
+        is_view=False,
+        is_composite=True,
+        nondifferentiable="",
+        doc="The greater of two elements.",
+        reference="np.maximum(self, other)",
+    ),
+    OpRow(
         name="max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         base="max",
         overload="dim",
         family="extremes",
-        line=1218,
+        line=1241,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3292,45 +3326,11 @@ OPS: "tuple[OpRow, ...]" = (
         reference="(np.max(self, axis=dim, keepdims=keepdim), np.argmax(self, axis=dim, keepdims=keepdim))",
     ),
     OpRow(
-        name="max.other(Tensor self, Tensor other) -> Tensor",
-        base="max",
-        overload="other",
-        family="extremes",
-        line=1233,
-        arguments=(
-            Argument("self", "Tensor", None, False),
-            Argument("other", "Tensor", None, False),
-        ),
-        parameters=("input", "other"),
-        returns=("result",),
-        forms=("function", "method", "out"),
-        entries=("op_max_other",),
-        inputs=(),
-        gradients=(),
-        tangent="",
-        derived=(),
-        saving="",
-        outputs=(True,),
-        samples=(
-            {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
-        ),
-        operators=(),
-        aliases=(),
-        variadic=None,
-        forward="composite(maximum(self, other))",
-        complex=False,
-        is_view=False,
-        is_composite=True,
-        nondifferentiable="",
-        doc="The greater of two elements.",
-        reference="np.maximum(self, other)",
-    ),
-    OpRow(
         name="min(Tensor self) -> Tensor",
         base="min",
         overload="",
         family="extremes",
-        line=1242,
+        line=1256,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3363,11 +3363,45 @@ OPS: "tuple[OpRow, ...]" = (
         reference="np.min(self)",
     ),
     OpRow(
+        name="min.other(Tensor self, Tensor other) -> Tensor",
+        base="min",
+        overload="other",
+        family="extremes",
+        line=1269,
+        arguments=(
+            Argument("self", "Tensor", None, False),
+            Argument("other", "Tensor", None, False),
+        ),
+        parameters=("input", "other"),
+        returns=("result",),
+        forms=("function", "method", "out"),
+        entries=("op_min_other",),
+        inputs=(),
+        gradients=(),
+        tangent="",
+        derived=(),
+        saving="",
+        outputs=(True,),
+        samples=(
+            {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
+        ),
+        operators=(),
+        aliases=(),
+        variadic=None,
+        forward="composite(minimum(self, other))",
+        complex=False,
+        is_view=False,
+        is_composite=True,
+        nondifferentiable="",
+        doc="The smaller of two elements.",
+        reference="np.minimum(self, other)",
+    ),
+    OpRow(
         name="min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         base="min",
         overload="dim",
         family="extremes",
-        line=1255,
+        line=1278,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3403,45 +3437,11 @@ OPS: "tuple[OpRow, ...]" = (
         reference="(np.min(self, axis=dim, keepdims=keepdim), np.argmin(self, axis=dim, keepdims=keepdim))",
     ),
     OpRow(
-        name="min.other(Tensor self, Tensor other) -> Tensor",
-        base="min",
-        overload="other",
-        family="extremes",
-        line=1270,
-        arguments=(
-            Argument("self", "Tensor", None, False),
-            Argument("other", "Tensor", None, False),
-        ),
-        parameters=("input", "other"),
-        returns=("result",),
-        forms=("function", "method", "out"),
-        entries=("op_min_other",),
-        inputs=(),
-        gradients=(),
-        tangent="",
-        derived=(),
-        saving="",
-        outputs=(True,),
-        samples=(
-            {"self": "real(3, 4, low=0, high=1)", "other": "real(4, low=1.1, high=2)"},
-        ),
-        operators=(),
-        aliases=(),
-        variadic=None,
-        forward="composite(minimum(self, other))",
-        complex=False,
-        is_view=False,
-        is_composite=True,
-        nondifferentiable="",
-        doc="The smaller of two elements.",
-        reference="np.minimum(self, other)",
-    ),
-    OpRow(
         name="argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
         base="argmax",
         overload="",
         family="extremes",
-        line=1279,
+        line=1293,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3477,7 +3477,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1290,
+        line=1305,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3513,7 +3513,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1301,
+        line=1317,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3550,7 +3550,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1312,
+        line=1328,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3587,7 +3587,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1326,
+        line=1342,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3628,7 +3628,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1340,
+        line=1356,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3665,7 +3665,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1353,
+        line=1369,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3700,7 +3700,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1367,
+        line=1383,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3737,7 +3737,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1380,
+        line=1396,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3772,7 +3772,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1395,
+        line=1411,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3808,7 +3808,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1406,
+        line=1422,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3844,7 +3844,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1418,
+        line=1434,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3880,7 +3880,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1428,
+        line=1444,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3915,7 +3915,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1437,
+        line=1453,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3952,7 +3952,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1447,
+        line=1463,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3988,7 +3988,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="swapaxes",
         overload="",
         family="shape",
-        line=1458,
+        line=1474,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("axis0", "int", None, False),
@@ -4023,7 +4023,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="movedim",
         overload="",
         family="shape",
-        line=1466,
+        line=1482,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("source", "int[]", None, False),
@@ -4059,7 +4059,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1475,
+        line=1491,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -4094,7 +4094,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1487,
+        line=1503,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4128,7 +4128,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1497,
+        line=1513,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4162,7 +4162,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1507,
+        line=1523,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4196,7 +4196,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1517,
+        line=1533,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4229,7 +4229,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1526,
+        line=1542,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4264,7 +4264,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1536,
+        line=1552,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4299,7 +4299,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1546,
+        line=1562,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4334,7 +4334,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1557,
+        line=1573,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4368,7 +4368,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1565,
+        line=1581,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4403,7 +4403,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1574,
+        line=1590,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4441,7 +4441,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1584,
+        line=1600,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4476,7 +4476,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1599,
+        line=1615,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4511,7 +4511,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1611,
+        line=1627,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4546,7 +4546,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="joining",
-        line=1622,
+        line=1638,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4582,7 +4582,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1632,
+        line=1648,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4618,7 +4618,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1642,
+        line=1658,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4654,7 +4654,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1651,
+        line=1667,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4689,7 +4689,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1661,
+        line=1677,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4724,7 +4724,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1675,
+        line=1691,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4759,7 +4759,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1685,
+        line=1701,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4794,7 +4794,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1695,
+        line=1711,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4830,7 +4830,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1707,
+        line=1723,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4865,7 +4865,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1717,
+        line=1733,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("indices", "object", None, False),
@@ -4903,7 +4903,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1730,
+        line=1747,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4939,7 +4939,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1740,
+        line=1757,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4976,7 +4976,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1753,
+        line=1770,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5014,7 +5014,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1765,
+        line=1782,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5053,7 +5053,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="value",
         family="scatter",
-        line=1779,
+        line=1797,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5090,7 +5090,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="reduce",
         family="scatter",
-        line=1788,
+        line=1806,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5129,7 +5129,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="value_reduce",
         family="scatter",
-        line=1801,
+        line=1819,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5167,7 +5167,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1810,
+        line=1828,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5205,7 +5205,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1823,
+        line=1842,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5242,7 +5242,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1835,
+        line=1854,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5281,7 +5281,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1848,
+        line=1868,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5319,7 +5319,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1862,
+        line=1882,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5355,7 +5355,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1874,
+        line=1894,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5390,7 +5390,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1885,
+        line=1905,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5425,7 +5425,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1901,
+        line=1921,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5468,7 +5468,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1926,
+        line=1946,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5503,7 +5503,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1938,
+        line=1958,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5537,7 +5537,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1949,
+        line=1969,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5572,7 +5572,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1961,
+        line=1981,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5607,7 +5607,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1973,
+        line=1993,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5642,7 +5642,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=1985,
+        line=2005,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5677,7 +5677,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=1998,
+        line=2018,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5716,7 +5716,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=2016,
+        line=2036,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5754,7 +5754,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=2032,
+        line=2052,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5787,7 +5787,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone_by_rows",
         overload="",
         family="copy",
-        line=2042,
+        line=2062,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5820,7 +5820,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=2052,
+        line=2072,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5855,7 +5855,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=2063,
+        line=2083,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5888,7 +5888,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=2071,
+        line=2091,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5924,7 +5924,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=2081,
+        line=2101,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5960,7 +5960,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=2093,
+        line=2113,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5997,7 +5997,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=2104,
+        line=2124,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -6031,7 +6031,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=2114,
+        line=2134,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -6066,7 +6066,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=2124,
+        line=2144,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -6088,7 +6088,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="array(filling_of(value))",
+        forward="array(filling_of(value, self.dtype))",
         complex=True,
         is_view=False,
         is_composite=False,
@@ -6101,7 +6101,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=2136,
+        line=2156,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -6134,7 +6134,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=2146,
+        line=2166,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -6156,7 +6156,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="array(np.asarray(src))",
+        forward="array(stored_of(src, self.dtype))",
         complex=True,
         is_view=False,
         is_composite=False,
@@ -6169,7 +6169,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=2158,
+        line=2179,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6202,7 +6202,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=2167,
+        line=2188,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6235,7 +6235,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2176,
+        line=2197,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6268,7 +6268,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=2189,
+        line=2210,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6306,7 +6306,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2203,
+        line=2224,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -6343,7 +6343,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2212,
+        line=2233,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6386,7 +6386,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2229,
+        line=2250,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("log_probs", "Tensor", None, False),
@@ -6425,7 +6425,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2244,
+        line=2265,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

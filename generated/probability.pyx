@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -165,7 +166,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1326
+# derivatives.yaml:1342
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -298,7 +299,7 @@ def logsumexp(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, a
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1340
+# derivatives.yaml:1356
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -409,7 +410,7 @@ def softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=N
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1353
+# derivatives.yaml:1369
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -546,7 +547,7 @@ def softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=No
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1367
+# derivatives.yaml:1383
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -662,7 +663,7 @@ def log_softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, ax
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1380
+# derivatives.yaml:1396
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""

@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -164,7 +165,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1009
+# derivatives.yaml:1023
 
 cdef class SumBackward0(Node):
     """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -217,7 +218,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1020
+# derivatives.yaml:1034
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -351,7 +352,7 @@ def sum(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=N
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1034
+# derivatives.yaml:1048
 
 cdef class MeanBackward0(Node):
     """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -410,7 +411,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1044
+# derivatives.yaml:1058
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -544,7 +545,7 @@ def mean(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1057
+# derivatives.yaml:1071
 
 cdef class ProdBackward0(Node):
     """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
@@ -615,7 +616,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1069
+# derivatives.yaml:1083
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
@@ -761,11 +762,11 @@ def prod(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=
     return give_out("prod", out, call_prod(input, dtype))
 
 
-# ---- var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1083
+# ---- var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
+# derivatives.yaml:1097
 
 cdef class VarBackward0(Node):
-    """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
+    """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -842,7 +843,7 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1097
+# derivatives.yaml:1111
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -855,7 +856,7 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1104
+# derivatives.yaml:1118
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -869,7 +870,7 @@ cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keep
 cdef object call_var(object self, object dim, object correction, object keepdim):
     self = check_tensor(self, "var", "input", 1)
     dim = as_int_tuple_or_none(dim, "var", "dim", 2)
-    correction = as_number(correction, "var", "correction", 3)
+    correction = as_number_or_none(correction, "var", "correction", 3)
     keepdim = as_bool(keepdim, "var", "keepdim", 4)
     return op_var(<TensorBase>self, dim, correction, keepdim)
 
@@ -886,10 +887,10 @@ cdef object call_var_dim(object self, object dim, object unbiased, object keepdi
     return op_var_dim(<TensorBase>self, dim, unbiased, keepdim)
 
 cdef Overloads VAR_OVERLOADS = Overloads("var", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False, Tensor? out=None)", (
+    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int[]?", None, False),
-        ("correction", "Scalar", 1, True),
+        ("correction", "Scalar?", 1, True),
         ("keepdim", "bool", False, True),
         ("out", "Tensor?", None, True),
     )),
@@ -910,17 +911,17 @@ cdef object bind_var(tuple args, dict kwargs):
         return call_var_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = VAR_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False, Tensor? out=None)
+    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)
         return give_out("var", found[4], call_var(found[0], found[1], found[2], found[3]))
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_var_all(found[0], found[1])
     return call_var_dim(found[0], found[1], found[2], found[3])
 
 cdef Overloads VAR_METHODS = Overloads("var", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)", (
+    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int[]?", None, False),
-        ("correction", "Scalar", 1, True),
+        ("correction", "Scalar?", 1, True),
         ("keepdim", "bool", False, True),
     )),
     Overload("(Tensor input, bool unbiased)", (
@@ -940,7 +941,7 @@ cdef object method_bind_var(tuple args, dict kwargs):
         return call_var_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = VAR_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)
+    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)
         return call_var(found[0], found[1], found[2], found[3])
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_var_all(found[0], found[1])
@@ -953,7 +954,7 @@ def var(*args, **kwargs):
 
     Variance along dimensions; `unbiased` divides by the count minus one.
 
-    ``var(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``
+    ``var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
     ``var.all(Tensor self, bool unbiased) -> Tensor``
     ``var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
 
@@ -976,11 +977,11 @@ def var(*args, **kwargs):
     return bind_var(args, kwargs)
 
 
-# ---- std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml:1111
+# ---- std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
+# derivatives.yaml:1125
 
 cdef class StdBackward0(Node):
-    """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``."""
+    """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``."""
 
     # Saves self and result: std need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -1067,7 +1068,7 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml:1126
+# derivatives.yaml:1140
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int span = 0
@@ -1080,7 +1081,7 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml:1133
+# derivatives.yaml:1147
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int span = 0
@@ -1094,7 +1095,7 @@ cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keep
 cdef object call_std(object self, object dim, object correction, object keepdim):
     self = check_tensor(self, "std", "input", 1)
     dim = as_int_tuple_or_none(dim, "std", "dim", 2)
-    correction = as_number(correction, "std", "correction", 3)
+    correction = as_number_or_none(correction, "std", "correction", 3)
     keepdim = as_bool(keepdim, "std", "keepdim", 4)
     return op_std(<TensorBase>self, dim, correction, keepdim)
 
@@ -1111,10 +1112,10 @@ cdef object call_std_dim(object self, object dim, object unbiased, object keepdi
     return op_std_dim(<TensorBase>self, dim, unbiased, keepdim)
 
 cdef Overloads STD_OVERLOADS = Overloads("std", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False, Tensor? out=None)", (
+    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int[]?", None, False),
-        ("correction", "Scalar", 1, True),
+        ("correction", "Scalar?", 1, True),
         ("keepdim", "bool", False, True),
         ("out", "Tensor?", None, True),
     )),
@@ -1135,17 +1136,17 @@ cdef object bind_std(tuple args, dict kwargs):
         return call_std_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = STD_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False, Tensor? out=None)
+    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)
         return give_out("std", found[4], call_std(found[0], found[1], found[2], found[3]))
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_std_all(found[0], found[1])
     return call_std_dim(found[0], found[1], found[2], found[3])
 
 cdef Overloads STD_METHODS = Overloads("std", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)", (
+    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", (
         ("input", "Tensor", REQUIRED, False),
         ("dim", "int[]?", None, False),
-        ("correction", "Scalar", 1, True),
+        ("correction", "Scalar?", 1, True),
         ("keepdim", "bool", False, True),
     )),
     Overload("(Tensor input, bool unbiased)", (
@@ -1165,7 +1166,7 @@ cdef object method_bind_std(tuple args, dict kwargs):
         return call_std_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = STD_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False)
+    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)
         return call_std(found[0], found[1], found[2], found[3])
     if choice == 1:    # (Tensor input, bool unbiased)
         return call_std_all(found[0], found[1])
@@ -1178,7 +1179,7 @@ def std(*args, **kwargs):
 
     Standard deviation along dimensions; `unbiased` divides by the count minus one.
 
-    ``std(Tensor self, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor``
+    ``std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
     ``std.all(Tensor self, bool unbiased) -> Tensor``
     ``std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
 
@@ -1202,7 +1203,7 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1140
+# derivatives.yaml:1154
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
@@ -1330,7 +1331,7 @@ def cumsum(input=None, dim=None, *, dtype=None, x=None, a=None, x1=None, axis=No
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml:1152
+# derivatives.yaml:1166
 
 cdef class SumToBackward0(Node):
     """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
@@ -1418,7 +1419,7 @@ def sum_to(input=None, size=None, *, x=None, a=None, x1=None):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml:1163
+# derivatives.yaml:1177
 
 cdef class RestoreDimsBackward0(Node):
     """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""

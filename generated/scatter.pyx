@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -162,7 +163,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
-# derivatives.yaml:1753
+# derivatives.yaml:1770
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``."""
@@ -280,7 +281,7 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, x=None, a=Non
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1765
+# derivatives.yaml:1782
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -476,7 +477,7 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
 
 
 # ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-# derivatives.yaml:1779
+# derivatives.yaml:1797
 
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     cdef int span = 0
@@ -494,7 +495,7 @@ cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase in
 
 
 # ---- scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
-# derivatives.yaml:1788
+# derivatives.yaml:1806
 
 cdef class ScatterBackward1(Node):
     """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
@@ -691,7 +692,7 @@ cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, Tenso
 
 
 # ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
-# derivatives.yaml:1801
+# derivatives.yaml:1819
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
     cdef int span = 0
@@ -712,6 +713,7 @@ cdef object call_scatter(object self, object dim, object index, object src):
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
+    src = apart("scatter", src, self)
     if is_tensor(src):
         return op_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return op_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
@@ -746,6 +748,7 @@ cdef object call_scatter_(object self, object dim, object index, object src):
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
+    src = apart("scatter_", src, self)
     if is_tensor(src):
         return inplace_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return inplace_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
@@ -939,7 +942,7 @@ def scatter(*args, **kwargs):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1810
+# derivatives.yaml:1828
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1049,6 +1052,7 @@ cdef object call_scatter_add(object self, object dim, object index, object src):
     dim = as_int(dim, "scatter_add", "dim", 2)
     index = check_tensor(index, "scatter_add", "index", 3)
     src = check_tensor(src, "scatter_add", "src", 4)
+    src = apart("scatter_add", src, self)
     return op_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
 cdef object call_scatter_add_(object self, object dim, object index, object src):
@@ -1056,6 +1060,7 @@ cdef object call_scatter_add_(object self, object dim, object index, object src)
     dim = as_int(dim, "scatter_add_", "dim", 2)
     index = check_tensor(index, "scatter_add_", "index", 3)
     src = check_tensor(src, "scatter_add_", "src", 4)
+    src = apart("scatter_add_", src, self)
     return inplace_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
 def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x1=None, axis=None, out=None):
@@ -1102,7 +1107,7 @@ def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1823
+# derivatives.yaml:1842
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1218,7 +1223,7 @@ def index_select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, a
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1835
+# derivatives.yaml:1854
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -1329,6 +1334,7 @@ cdef object call_index_add(object self, object dim, object index, object source,
     index = check_tensor(index, "index_add", "index", 3)
     source = check_tensor(source, "index_add", "source", 4)
     alpha = as_number(alpha, "index_add", "alpha", 5)
+    source = apart("index_add", source, self)
     return op_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 cdef object call_index_add_(object self, object dim, object index, object source, object alpha):
@@ -1337,6 +1343,7 @@ cdef object call_index_add_(object self, object dim, object index, object source
     index = check_tensor(index, "index_add_", "index", 3)
     source = check_tensor(source, "index_add_", "source", 4)
     alpha = as_number(alpha, "index_add_", "alpha", 5)
+    source = apart("index_add_", source, self)
     return inplace_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None, a=None, x1=None, axis=None, out=None):
@@ -1384,7 +1391,7 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None,
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1848
+# derivatives.yaml:1868
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1604,7 +1611,7 @@ def masked_fill(input=None, mask=None, value=None, *, x=None, a=None, x1=None):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1862
+# derivatives.yaml:1882
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1707,7 +1714,7 @@ def masked_select(input=None, mask=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1874
+# derivatives.yaml:1894
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1791,7 +1798,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1885
+# derivatives.yaml:1905
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

@@ -112,6 +112,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -154,7 +155,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1395
+# derivatives.yaml:1411
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -243,7 +244,7 @@ def reshape(input=None, shape=None, *, x=None, a=None, x1=None):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1406
+# derivatives.yaml:1422
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -338,7 +339,7 @@ def view_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1418
+# derivatives.yaml:1434
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -356,7 +357,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1428
+# derivatives.yaml:1444
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -374,7 +375,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1437
+# derivatives.yaml:1453
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -420,7 +421,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1447
+# derivatives.yaml:1463
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -575,7 +576,7 @@ swapdims_copy = transpose_copy
 
 
 # ---- swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
-# derivatives.yaml:1458
+# derivatives.yaml:1474
 
 cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
     cdef int span = 0
@@ -635,7 +636,7 @@ def swapaxes(input=None, axis0=None, axis1=None, *, x=None, a=None, x1=None):
 
 
 # ---- movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
-# derivatives.yaml:1466
+# derivatives.yaml:1482
 
 cdef TensorBase op_movedim(TensorBase self, object source, object destination):
     cdef int span = 0
@@ -681,7 +682,7 @@ moveaxis = movedim
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1475
+# derivatives.yaml:1491
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -810,7 +811,7 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1487
+# derivatives.yaml:1503
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -938,7 +939,7 @@ def t_copy(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1497
+# derivatives.yaml:1513
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -987,7 +988,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1507
+# derivatives.yaml:1523
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -1036,7 +1037,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1517
+# derivatives.yaml:1533
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -1099,7 +1100,7 @@ cdef TensorBase inplace_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1526
+# derivatives.yaml:1542
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -1272,7 +1273,7 @@ def squeeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, ou
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1536
+# derivatives.yaml:1552
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -1423,7 +1424,7 @@ def unsqueeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, 
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1546
+# derivatives.yaml:1562
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1510,7 +1511,7 @@ def expand_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1557
+# derivatives.yaml:1573
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1552,7 +1553,7 @@ def broadcast_to(input=None, size=None, *, x=None, a=None, x1=None):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1565
+# derivatives.yaml:1581
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1570,7 +1571,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1574
+# derivatives.yaml:1590
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1667,7 +1668,7 @@ def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, *, 
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1584
+# derivatives.yaml:1600
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""

@@ -118,6 +118,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -167,7 +168,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:652
+# derivatives.yaml:662
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -290,7 +291,7 @@ def sin(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:660
+# derivatives.yaml:670
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -413,7 +414,7 @@ def cos(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:668
+# derivatives.yaml:678
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -539,7 +540,7 @@ def tan(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:676
+# derivatives.yaml:686
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -662,7 +663,7 @@ def sinh(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:684
+# derivatives.yaml:694
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -785,7 +786,7 @@ def cosh(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:692
+# derivatives.yaml:702
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""

@@ -118,6 +118,7 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
+from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -168,7 +169,7 @@ cdef extern from "unary_kernels.h":
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:252
+# derivatives.yaml:256
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -280,7 +281,7 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:262
+# derivatives.yaml:266
 
 cdef TensorBase op_positive(TensorBase self):
     cdef int span = 0
@@ -293,6 +294,7 @@ cdef TensorBase op_positive(TensorBase self):
 
 cdef object call_positive(object self):
     self = check_tensor(self, "positive", "input", 1)
+    self = numeric("positive", self)
     return op_positive(<TensorBase>self)
 
 def positive(input=None, *, x=None, a=None, x1=None):
@@ -319,7 +321,7 @@ def positive(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:270
+# derivatives.yaml:275
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
@@ -403,10 +405,12 @@ cdef TensorBase inplace_abs(TensorBase self):
 
 cdef object call_abs(object self):
     self = check_tensor(self, "abs", "input", 1)
+    self = numeric("abs", self)
     return op_abs(<TensorBase>self)
 
 cdef object call_abs_(object self):
     self = check_tensor(self, "abs_", "input", 1)
+    self = numeric("abs_", self)
     return inplace_abs(<TensorBase>self)
 
 def abs(input=None, *, x=None, a=None, x1=None, out=None):
@@ -444,7 +448,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:284
+# derivatives.yaml:290
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -554,7 +558,7 @@ def sign(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:296
+# derivatives.yaml:302
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -675,7 +679,7 @@ def sgn(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:310
+# derivatives.yaml:316
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -798,7 +802,7 @@ def square(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:321
+# derivatives.yaml:327
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -924,7 +928,7 @@ def reciprocal(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:332
+# derivatives.yaml:338
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
@@ -963,7 +967,7 @@ def conj(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:339
+# derivatives.yaml:345
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

@@ -2,7 +2,7 @@
 #include "unary_kernels.h"
 
 /* ---- NEG_BACKWARD */
-/* derivatives.yaml:252 */
+/* derivatives.yaml:256 */
 
 /* self: -grad */
 GS_CLONES static void neg_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -41,7 +41,7 @@ const gs_fused_kernel *const NEG_BACKWARD[1] = {
 };
 
 /* ---- ABS_BACKWARD */
-/* derivatives.yaml:270 */
+/* derivatives.yaml:275 */
 
 /* self: real(grad) * sgn(self) */
 GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -52,7 +52,7 @@ GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, np
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (self[i] > 0.0f ? 1.0f : (self[i] < 0.0f ? -1.0f : self[i]));
+        out[i] = grad[i] * (self[i] > 0.0f ? 1.0f : (self[i] < 0.0f ? -1.0f : 0.0f));
     }
 }
 
@@ -64,7 +64,7 @@ GS_CLONES static void abs_backward_self_d(char **args, const double *scalars, np
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (self[i] > 0.0 ? 1.0 : (self[i] < 0.0 ? -1.0 : self[i]));
+        out[i] = grad[i] * (self[i] > 0.0 ? 1.0 : (self[i] < 0.0 ? -1.0 : 0.0));
     }
 }
 
@@ -82,7 +82,7 @@ const gs_fused_kernel *const ABS_BACKWARD[1] = {
 };
 
 /* ---- SQUARE_BACKWARD */
-/* derivatives.yaml:310 */
+/* derivatives.yaml:316 */
 
 /* self: grad * (2 * conj(self)) */
 GS_CLONES static void square_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -123,7 +123,7 @@ const gs_fused_kernel *const SQUARE_BACKWARD[1] = {
 };
 
 /* ---- RECIPROCAL_BACKWARD */
-/* derivatives.yaml:321 */
+/* derivatives.yaml:327 */
 
 /* self: -grad * conj(result * result) */
 GS_CLONES static void reciprocal_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -164,7 +164,7 @@ const gs_fused_kernel *const RECIPROCAL_BACKWARD[1] = {
 };
 
 /* ---- CONJ_PHYSICAL_BACKWARD */
-/* derivatives.yaml:339 */
+/* derivatives.yaml:345 */
 
 /* self: conj_physical(grad) */
 GS_CLONES static void conj_physical_backward_self_f(char **args, const double *scalars, npy_intp n)

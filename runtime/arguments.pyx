@@ -193,12 +193,7 @@ cdef object as_number_or_none(object value, str op, str argument, int position):
 cdef object as_int(object value, str op, str argument, int position):
     if type(value) is int:
         return value
-    if isinstance(value, BOOLS):
-        return refuse(value, "int", op, argument, position)
-    try:
-        return operator.index(value)
-    except TypeError:
-        return refuse(value, "int", op, argument, position)
+    return operator.index(value) if has_index(value) else refuse(value, "int", op, argument, position)
 
 
 cdef object as_int_or_none(object value, str op, str argument, int position):
@@ -219,6 +214,9 @@ cdef tuple as_int_tuple(object value, str op, str argument, int position):
 
 
 cdef bint has_index(object value) except -1:
+    """Does an int stand for it? Of tensors and arrays, those of an integer dtype without dimensions."""
+    if isinstance(value, ARRAYS):
+        return value.ndim == 0 and value.dtype.kind in "iu"
     return not isinstance(value, BOOLS) and hasattr(type(value), "__index__")
 
 
@@ -272,7 +270,7 @@ class NO_ITEM:
 cdef object expect_item(object value, ItemKind kind):
     """An item as the op takes it, or NO_ITEM."""
     if kind == INT_ITEMS:
-        return operator.index(value) if has_index(value) and not isinstance(value, np.ndarray) else NO_ITEM
+        return operator.index(value) if has_index(value) else NO_ITEM
     if kind == BOOL_ITEMS:
         return bool(value) if isinstance(value, BOOLS) else NO_ITEM
     if kind == STR_ITEMS:

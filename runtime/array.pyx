@@ -37,6 +37,7 @@ cdef extern from "runtime/kernels/kernels.h":
     PyObject *gs_result_like(PyObject *operand, int type) except NULL
     int gs_is_dense(PyObject *a) noexcept
     PyObject *gs_full(int type_num, int ndim, const npy_intp *dims, PyObject *number) except NULL
+    PyObject *gs_wrapped(int type_num, PyObject *number) except NULL
 
     void gs_meta_report_to(void (*function)(int in_use) noexcept) noexcept
     PyObject *gs_meta_new(int type, int nd, const npy_intp *dims) except NULL
@@ -163,6 +164,16 @@ cdef int copy_into(PyObject *out, PyObject *a) except -1:
 
 cdef int fill(PyObject *out, object number) except -1:
     return gs_fill(out, <PyObject *>number)
+
+
+def element_of(number, dtype):
+    """Array without dimensions that holds a number; RuntimeError where the dtype cannot hold it."""
+    return owned(gs_full(numpy.dtype(dtype).num, 0, NULL, <PyObject *>number))
+
+
+def wrapped_element(number, dtype):
+    """The same for an operand of arithmetic: an integer beyond the dtype's range wraps around."""
+    return owned(gs_wrapped(numpy.dtype(dtype).num, <PyObject *>number))
 
 
 cdef object empty_like(object a, object dtype):

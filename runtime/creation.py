@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.runtime.array import array_without_data, empty_of, has_no_data
+from gradsmith.runtime.array import array_without_data, element_of, empty_of, has_no_data
 from gradsmith.runtime.device import META, as_device, default_is_meta
 from gradsmith.runtime.dtypes import (
     as_dtype,
@@ -24,6 +24,7 @@ from gradsmith.runtime.dtypes import (
     require_supported,
 )
 from gradsmith.runtime.python_data import array_of_data, existing_array, is_tensor, refuse_masked
+from gradsmith.runtime.ranges import integer_count, integer_line, integer_powers, integer_steps
 from gradsmith.runtime.tensor import TensorBase, array_behind, from_array, from_shared_array
 
 if TYPE_CHECKING:
@@ -215,14 +216,13 @@ def full(
 
 def _fill(op: str, shape: tuple[int, ...], value: Any, dtype: DType, empty: Callable[..., Array]) -> Array:
     """New array of one value, refused when the dtype has no such value."""
-    if isinstance(value, complex) and not is_complex(dtype):
-        raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without losing a part")
-    array = allocate(op, empty, shape, dtype)
-    target = np.empty((), dtype) if has_no_data(array) else array
     try:
-        target.fill(int(value) if dtype.kind in "iu" else value)
-    except (OverflowError, ValueError):  # ValueError: nan as an integer
+        element = element_of(value, dtype)
+    except RuntimeError:
         raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without overflow") from None
+    array = allocate(op, empty, shape, dtype)
+    if not has_no_data(array):
+        array.fill(element)
     return array
 
 
@@ -317,6 +317,8 @@ def ordered_like(input: Tensor, array: Array) -> Array:
 
 # ---- ranges
 
+_BOUNDS = ("start", "end", "step")
+
 
 def arange(
     start: Any = 0,
@@ -334,16 +336,22 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    bounds = [_real("arange", name, value) for name, value in (("start", start), ("end", end), ("step", step))]
-    dtype = _asked(dtype, "arange") or (_range_dtype(bounds) if out is None else out.dtype)
-    _check_range(*bounds)
-    fill = filler(lambda _, dtype: _stepped(*bounds).astype(dtype, copy=False), device, out, "arange")
-    array = allocate("arange", fill, (_steps_between(*bounds),), dtype)
-    return made(array, requires_grad, "arange", out, device)
+    start, end, step = (_real("arange", name, number) for name, number in zip(_BOUNDS, (start, end, step), strict=True))
+    dtype = _asked(dtype, "arange") or (_range_dtype(start, end, step) if out is None else out.dtype)
+    if dtype.kind in "bc":
+        raise NotImplementedError(f"arange(): not defined for dtype {dtype.name}")
+    _check_range(start, end, step)
+    fill = filler(lambda _, dtype: _range(start, end, step, dtype).astype(dtype, copy=False), device, out, "arange")
+    count = integer_count(start, end, step, dtype) if dtype.kind in "iu" else _steps_between(start, end, step)
+    return made(allocate("arange", fill, (count,), dtype), requires_grad, "arange", out, device)
 
 
-def _range_dtype(bounds: list[int | float]) -> DType:
+def _range_dtype(*bounds: int | float) -> DType:
     return get_default_dtype() if any(isinstance(bound, float) for bound in bounds) else number_dtype(0)
+
+
+def _range(start: int | float, end: int | float, step: int | float, dtype: DType) -> Array:
+    return integer_steps(start, end, step, dtype) if dtype.kind in "iu" else _stepped(start, end, step)
 
 
 def _check_range(start: int | float, end: int | float, step: int | float) -> None:
@@ -413,6 +421,8 @@ def _spaced(
     first, last = _number(op, "start", start), _number(op, "end", end)
 
     def fill(shape: tuple[int, ...], dtype: DType) -> Array:
+        if dtype.kind in "biu":
+            return integer_powers(base, integer_line(op, first, last, shape[0], dtype)).astype(dtype)
         values: Array = np.linspace(first, last, num=shape[0])
         return values.astype(dtype) if base is None else np.asarray(np.power(base, values)).astype(dtype)
 
@@ -503,7 +513,8 @@ def _type_names(value: Any) -> str:
 def as_count(op: str, name: str, value: Any) -> int:
     """A non-negative integer argument."""
     try:
-        count = operator.index(value)
+        number: Any = None if isinstance(value, bool) else value
+        count = operator.index(number)
     except TypeError:
         raise TypeError(f"{op}(): argument '{name}' must be int, not {type(value).__name__}") from None
     if count < 0:

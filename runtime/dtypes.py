@@ -61,6 +61,8 @@ _KNOWN: dict[Any, np.dtype[Any]] = {
     **_PYTHON_TYPES,
 }
 
+_COMPLEX_OF: dict[np.dtype[Any], np.dtype[Any]] = {float16: complex64, float32: complex64, float64: complex128}
+
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
@@ -214,7 +216,10 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
     if rank1 == rank2:
         return promote_types(dtype1, dtype2)
     strong, weak = (dtype1, dtype2) if rank1 > rank2 else (dtype2, dtype1)
-    return strong if category(weak) <= category(strong) else promote_types(strong, weak)
+    if category(weak) <= category(strong):
+        return strong
+    # The width of the weak one counts only where the strong one has none: complex numbers keep that of the floats.
+    return _COMPLEX_OF.get(strong, weak)
 
 
 def _operand(value: Any) -> tuple[int, np.dtype[Any]]:

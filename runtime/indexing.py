@@ -7,15 +7,23 @@ tensor, not a number; and integers beside arrays select first, so that ``x[0, :,
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gradsmith.runtime import upcalls
+from gradsmith.runtime.array import element_of, wrapped_element
+from gradsmith.runtime.dtypes import can_cast
+from gradsmith.runtime.masks import uint8_mask, warn_of_uint8_mask
 from gradsmith.runtime.separate_arrays import separate
 from gradsmith.runtime.tensor import TensorBase, from_array, from_shared_array
 
+_MASK_DTYPES = (np.dtype(np.bool_), np.dtype(np.uint8))
+_INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32), *_MASK_DTYPES)
 _PLAIN = (int, slice, type(None), type(Ellipsis))
+_NO_NUMBERS = (TensorBase, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
 
 
 def getitem(tensor: Any, key: Any) -> Any:
@@ -33,7 +41,7 @@ def getitem(tensor: Any, key: Any) -> Any:
 def setitem(tensor: Any, key: Any, value: Any) -> None:
     """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
     index, is_basic = _normalise(key)
-    if is_basic and isinstance(value, (int, float, complex)):
+    if is_basic and isinstance(value, (int, float, complex)) and tensor.dtype != np.float16:
         upcalls.fill_(_part(tensor, index), value)
         return
     source = _without_leading_ones(_as_source(tensor, value))
@@ -53,12 +61,23 @@ def _part(tensor: Any, index: tuple[Any, ...]) -> Any:
 def _as_source(tensor: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
         return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)):
+        return from_array(_element(value, tensor.dtype))
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {tensor.dtype} tensor; expected a number, an array or a Tensor"
         )
-    return from_array(array.astype(tensor.dtype)) if array.ndim == 0 else from_shared_array(array)
+    if can_cast(array.dtype, tensor.dtype):
+        return from_array(array.astype(tensor.dtype))
+    return from_shared_array(array)  # which is refused where it is written
+
+
+def _element(value: complex, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A number that has to fit, but for float16, where it may become infinite: as in PyTorch."""
+    return (wrapped_element if dtype == np.float16 else element_of)(value, dtype)
 
 
 def _without_leading_ones(source: Any) -> Any:
@@ -72,7 +91,7 @@ def _without_leading_ones(source: Any) -> Any:
 
 def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
     """Key as a tuple of what NumPy takes, and whether it selects a view."""
-    parts = key if type(key) is tuple else (key,)
+    parts = key if isinstance(key, tuple) else _as_tuple(key)
     is_basic = True
     found = []
     for part in parts:
@@ -87,6 +106,21 @@ def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
     return tuple(found), is_basic
 
 
+def _as_tuple(key: Any) -> tuple[Any, ...]:
+    """A key that is no tuple. PyTorch takes a short list that holds more than numbers for one, and warns."""
+    if not isinstance(key, Sequence) or isinstance(key, (str, bytes, bytearray)) or len(key) >= 32:
+        return (key,)
+    if not any(isinstance(part, _NO_NUMBERS) for part in key):
+        return (key,)
+    warnings.warn(
+        f"a {type(key).__name__} with sequences, tensors, slices, None or ... in it is taken for a tuple of indices, "
+        "which is deprecated; write x[tuple(indices)], or x[gradsmith.tensor(indices)] for one index",
+        UserWarning,
+        stacklevel=4,
+    )
+    return tuple(key)
+
+
 def _convert(part: Any) -> tuple[Any, bool]:
     if isinstance(part, TensorBase):
         return _convert_tensor(part)
@@ -96,7 +130,7 @@ def _convert(part: Any) -> tuple[Any, bool]:
         return _convert_array(separate(part))
     if isinstance(part, (list, tuple, range)):
         array = np.asarray(part)
-        return _convert_array(array.astype(np.int64) if array.size == 0 else array)
+        return _convert_array(array.astype(np.int64) if array.size == 0 or array.dtype.kind in "iu" else array)
     if hasattr(part, "__index__"):
         return part.__index__(), True
     if isinstance(part, slice):
@@ -109,21 +143,26 @@ def _convert(part: Any) -> tuple[Any, bool]:
 
 def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
     """A tensor goes on as it is: backward finds out whether it was changed in the meantime."""
-    if tensor.is_meta and tensor.dtype.kind == "b":
+    is_mask = tensor.dtype in _MASK_DTYPES
+    if tensor.is_meta and is_mask:
         raise NotImplementedError("how many elements a mask selects depends on its values, and a meta tensor has none")
     if tensor.ndim == 0:
         return _convert_array(tensor.numpy(force=True))
+    if is_mask and tensor.dtype != np.bool_:
+        warn_of_uint8_mask("indexing")
     _check_index_dtype(tensor.dtype)
     return tensor, False
 
 
 def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
-    _check_index_dtype(array.dtype)
-    if array.ndim == 0 and array.dtype.kind != "b":
+    if array.dtype == np.uint8:
+        return (uint8_mask("indexing", array) if array.ndim else np.asarray(array != 0)), False
+    if array.ndim == 0 and array.dtype.kind in "iu":
         return int(array), True
+    _check_index_dtype(array.dtype)
     return array, False
 
 
 def _check_index_dtype(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "iub":
-        raise IndexError(f"tensors used as indices must be of an integer or bool dtype, got {dtype}")
+    if dtype not in _INDEX_DTYPES:
+        raise IndexError(f"tensors used as indices must be int64, int32, bool or uint8 tensors, got {dtype}")

@@ -32,6 +32,8 @@ def is_tensor(value: Any) -> TypeGuard[Tensor]:
 
 def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray[Any, Any]:
     """A new array with the values of `data`, of `dtype` or of the dtype that the values imply."""
+    if isinstance(data, np.generic) and dtype is not None:
+        data = data.item()  # a number, which has to fit
     if type(data) in _NUMBERS:
         return _convert(data, dtype or number_dtype(data), op)
     existing = existing_array(data)
@@ -110,7 +112,8 @@ def _dtype_of_leaf(value: Any, op: str) -> np.dtype[Any]:
 
 def _convert(data: Any, dtype: np.dtype[Any], op: str) -> np.ndarray[Any, Any]:
     try:
-        return np.array(data, dtype=dtype)
+        with np.errstate(over="ignore"):  # a float too large for float32 is infinite
+            return _integers(data, dtype) if dtype.kind in "iu" else np.array(data, dtype=dtype)
     except OverflowError:
         raise RuntimeError(f"{op}(): a value cannot be converted to type {dtype.name} without overflow") from None
     except RuntimeError:  # a tensor in the list that requires grad does not give its array by itself
@@ -118,6 +121,24 @@ def _convert(data: Any, dtype: np.dtype[Any], op: str) -> np.ndarray[Any, Any]:
     except ValueError as error:
         _require_regular(data, op)
         raise ValueError(f"{op}(): {error}") from None
+
+
+def _integers(data: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array of integers. In unsigned types negative ones wrap around, as in PyTorch; whatever else must fit.
+
+    NumPy looks at Python's integers alone: fractions and integers that have a dtype it converts as they come.
+    """
+    try:
+        exact = np.array(data)
+    except (ValueError, RuntimeError):
+        return np.array(data, dtype=dtype)  # what is wrong with it is reported there
+    if exact.dtype.kind not in "iuf" or exact.size == 0:
+        return np.array(data, dtype=dtype)
+    bounds = np.iinfo(dtype)
+    lowest = -bounds.max if dtype.kind == "u" and exact.dtype.kind != "f" and dtype.itemsize < 8 else bounds.min
+    if not (exact.min() >= lowest and exact.max() <= bounds.max):
+        raise OverflowError
+    return exact.astype(dtype) if exact.dtype.kind in "iu" else np.array(data, dtype=dtype)
 
 
 def _without_tensors(data: Any) -> Any:

@@ -44,8 +44,14 @@ def tolist(array: np.ndarray[Any, Any]) -> Any:
 
 
 def contains(array: np.ndarray[Any, Any], element: Any) -> bool:
-    """Is an element of `array` equal to `element`, a number or what broadcasts?"""
-    other = element.numpy(force=True) if hasattr(element, "numpy") else element
+    """Is an element of `array` equal to `element`, a number or a tensor that broadcasts?"""
+    from gradsmith.runtime.tensor import TensorBase
+
+    if not isinstance(element, (TensorBase, bool, int, float, complex, np.number, np.bool_)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element).__name__}"
+        )
+    other = element.numpy(force=True) if isinstance(element, TensorBase) else element
     if has_no_data(array):
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
     return bool((array == other).any())
@@ -73,8 +79,8 @@ def index(array: np.ndarray[Any, Any]) -> int:
 
 
 def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """Strides in elements; where there is no data, those of a contiguous tensor."""
-    if has_no_data(array):
+    """Strides in elements; those of a contiguous tensor where there is no data, or NumPy gives none to no elements."""
+    if has_no_data(array) or (array.size == 0 and not any(array.strides)):
         return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))
     return tuple(step // array.itemsize for step in array.strides)
 

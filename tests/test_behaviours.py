@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*behaviours*.md"))
 
 # The numbers of PyTorch's behaviours in docs/behaviours.md.
-RUNTIME = [("R1", "R17"), ("R20", "R53"), ("R60", "R70"), ("R80", "R93"), ("R100", "R121"), ("R130", "R138")]
+RUNTIME = [("R1", "R17"), ("R20", "R53"), ("R60", "R70"), ("R80", "R93"), ("R100", "R122"), ("R130", "R138")]
 RUNTIME += [("H1", "H14"), ("F1", "F14"), ("E1", "E62")]
 
 NAMED_TEST = re.compile(r"`(?P<file>tests/[\w/]+\.py)::(?P<name>\w+(?:::\w+)?)(?:\[(?P<case>[^\]`]+)\])?`")

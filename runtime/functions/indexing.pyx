@@ -28,8 +28,7 @@ from gradsmith.runtime.functions.places cimport (
 
 import numpy as np
 
-from gradsmith.runtime.array import array_without_data
-from gradsmith.runtime.dtypes import can_cast
+from gradsmith.runtime.array import array_without_data, element_of
 from gradsmith.runtime.index_shapes import indexed_shape
 
 cnp.import_array()
@@ -62,12 +61,18 @@ cdef object is_plain(object part):
     return part is None or part is Ellipsis or isinstance(part, (int, slice)) and not isinstance(part, bool)
 
 
+cdef object as_index(object part):
+    """The array of an index; uint8 ones are masks."""
+    array = np.asarray(part)
+    return array != 0 if array.dtype == np.uint8 and not is_meta(<PyObject *>array) else array
+
+
 cdef tuple split_index(object index, int ndim):
     """What selects a view, and what then remains for the arrays. See Note [Integers come first]."""
     cdef list basic = []
     cdef list advanced = []
     cdef Py_ssize_t width
-    parts = [part if is_plain(part) else np.asarray(part) for part in (index if isinstance(index, tuple) else (index,))]
+    parts = [part if is_plain(part) else as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
     if not any([isinstance(part, int) for part in parts]):
         return None, tuple(parts)
     for part in expanded(parts, ndim):
@@ -145,16 +150,15 @@ cdef int assign(object target, object index, object values) except -1:
 
 
 cdef object writable(str op, object values, object dtype):
-    """Values in the dtype of what they are written to, which must be able to hold them."""
+    """Values, which have the dtype of what they are written to, or a number that fits it."""
     if not isinstance(values, np.ndarray):
-        values = np.asarray(values)
+        return element_of(values, dtype)
     if cnp.PyArray_TYPE(values) == dtype.num:
         return values
-    if not can_cast(values.dtype, dtype):
-        raise RuntimeError(f"{op}(): values of dtype {values.dtype} cannot be written to a {dtype} tensor")
-    if is_meta(<PyObject *>values):
-        return array_without_data(values.shape, dtype)
-    return values.astype(dtype, copy=False)
+    raise RuntimeError(
+        f"{op}(): values of dtype {values.dtype} cannot be written to a {dtype} tensor; convert them first, with "
+        f".to(gradsmith.{dtype})"
+    )
 
 
 cdef int check_values(object target, object index, object values) except -1:
@@ -268,8 +272,7 @@ cdef object checked_index(str op, object a, int axis, object index):
     """An index with as many dimensions as the tensor, none longer except along the axis, as loops want it."""
     cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
     cdef npy_intp wrong
-    if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index)):
-        raise RuntimeError(f"{op}(): expected an integer dtype for index, but got {index.dtype}")
+    check_index_dtype(op, index)
     index = int64_index(index)
     if cnp.PyArray_SIZE(index) == 0:
         return index
@@ -277,6 +280,12 @@ cdef object checked_index(str op, object a, int axis, object index):
     if not is_within(index, 0, size, &wrong):
         raise RuntimeError(f"{op}(): index {wrong} is out of bounds for dimension {axis} with size {size}")
     return index
+
+
+cdef int check_index_dtype(str op, object index) except -1:
+    if index.dtype != np.int64 and index.dtype != np.int32:
+        raise RuntimeError(f"{op}(): expected dtype int32 or int64 for index, but got {index.dtype}")
+    return 0
 
 
 cdef int check_index_size(str op, object a, int axis, object index) except -1:
@@ -378,8 +387,7 @@ cdef object checked_vector(str op, object a, int axis, object index):
     """A vector of indices along an axis; one without dimensions counts as a vector of one."""
     cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
     cdef npy_intp wrong
-    if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index)):
-        raise RuntimeError(f"{op}(): expected an integer dtype for index, but got {index.dtype}")
+    check_index_dtype(op, index)
     if cnp.PyArray_NDIM(index) > 1:
         raise IndexError(f"{op}(): index is supposed to be a vector, but has size {list(index.shape)}")
     index = int64_index(index)
@@ -408,11 +416,11 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
             f"index_add(): source has size {list(source.shape)}, but the input of size {list(a.shape)} and "
             f"{vector.size} indices along dimension {axis} want {list(expected)}"
         )
-    if alpha != 1 and not is_meta(<PyObject *>a):
-        source = source * alpha
     values = writable("index_add", source, a.dtype)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
+    if alpha != 1:
+        values = values * element_of(alpha, a.dtype)
     if a.ndim == 0:
         return np.asarray(a + values.sum(dtype=a.dtype))
     if is_addable(a):
@@ -440,15 +448,19 @@ cdef int check_mask(str op, object a, object mask) except -1:
 
 cpdef object masked_fill_of(object a, object mask, object value):
     check_mask("masked_fill", a, mask)
-    value = np.asarray(value)
-    if value.dtype.kind == "c" and a.dtype.kind != "c":
-        raise RuntimeError(f"masked_fill(): a complex value cannot be written to a {a.dtype} tensor")
+    value = filling("masked_fill", value, a.dtype)
+    return take(where(<PyObject *>mask, <PyObject *>value, <PyObject *>a))
+
+
+cdef object filling(str op, object value, object dtype):
+    """A number, which may come as a tensor, as an element; it has to fit."""
+    if not isinstance(value, np.ndarray):
+        return element_of(value, dtype)
     if value.ndim:
         raise RuntimeError(
-            f"masked_fill(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
+            f"{op}(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
         )
-    value = value.astype(a.dtype)
-    return take(where(<PyObject *>mask, <PyObject *>value, <PyObject *>a))
+    return value if is_meta(<PyObject *>value) or value.dtype == dtype else element_of(value.item(), dtype)
 
 
 cpdef object masked_select_of(object a, object mask):

@@ -23,9 +23,10 @@ from gradsmith.runtime.functions.ownership cimport take
 
 import numpy as np
 
-from gradsmith.runtime.array import array_without_data
+from gradsmith.runtime.array import array_without_data, element_of, wrapped_element
 from gradsmith.runtime.device import META
 from gradsmith.runtime.dtypes import get_default_dtype, number_dtype, result_type
+from gradsmith.runtime.masks import as_mask
 
 cnp.import_array()
 
@@ -61,22 +62,26 @@ cpdef object floating_of(object function, object a):
 # ---- where
 
 cpdef object where_of(object condition, object a, object b):
-    if condition.dtype.kind != "b":
-        raise RuntimeError(f"where(): the condition must be a bool tensor, but is {condition.dtype}")
+    condition = as_mask("where", condition)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
-        a, b = promoted(a, b)
+        a, b = promoted(a, b, storable)
     check_broadcast("where", condition, a, b)
     return take(where(<PyObject *>condition, <PyObject *>a, <PyObject *>b))
 
 
-cdef tuple promoted(object a, object b):
-    """A number beside an array has no dtype of its own but its category."""
+cdef tuple promoted(object a, object b, object element):
+    """A number beside an array has no dtype of its own but its category; `element` makes an array of it."""
     dtype = result_type(a, b)
-    return in_dtype(a, dtype), in_dtype(b, dtype)
+    return in_dtype(a, dtype, element), in_dtype(b, dtype, element)
 
 
-cdef object in_dtype(object value, object dtype):
-    return take(cast(<PyObject *>value, dtype.num)) if isinstance(value, np.ndarray) else np.asarray(value, dtype)
+cdef object in_dtype(object value, object dtype, object element):
+    return take(cast(<PyObject *>value, dtype.num)) if isinstance(value, np.ndarray) else element(value, dtype)
+
+
+def storable(number, dtype):
+    """A number as an element; what becomes infinite in float16 is no error, as in PyTorch."""
+    return (wrapped_element if dtype == np.float16 else element_of)(number, dtype)
 
 
 cdef int check_broadcast(str op, object a, object b, object c) except -1:
@@ -132,7 +137,7 @@ cdef int put_erf(object a) except -1:
 cpdef object rounded_div_of(object a, object b, object rounding_mode):
     if rounding_mode not in (None, "floor", "trunc"):
         raise RuntimeError(f"div(): rounding_mode must be None, 'trunc' or 'floor', but got {rounding_mode!r}")
-    a, b = promoted(a, b)
+    a, b = promoted(a, b, wrapped_element)
     check_divisor(b)
     if rounding_mode is None:
         return take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
@@ -185,9 +190,14 @@ cpdef object copy_to_of(object a, object device, object dtype):
     return to_copy_of(a, dtype)
 
 
-cpdef object filling_of(object value):
-    """The one value of a fill, as an array without dimensions."""
-    array = np.asarray(value)
+cpdef object stored_of(object value, object dtype):
+    """What is written to a tensor of a dtype: an array as it is, a number if it fits."""
+    return value if isinstance(value, np.ndarray) else element_of(value, dtype)
+
+
+cpdef object filling_of(object value, object dtype):
+    """The one value of a fill, as an array without dimensions. A number has to fit."""
+    array = stored_of(value, dtype)
     if array.ndim:
         raise RuntimeError(
             f"fill_(): the value must be a number or a 0-dimensional tensor, but has size {list(array.shape)}"

@@ -161,6 +161,8 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
     cdef int axis = axis_of(a, dim)
     cdef int type_number = reduced_type(a, dtype)
+    if type_number == cnp.NPY_BOOL:
+        raise NotImplementedError("cumsum(): not defined for dtype bool; give an integer dtype, such as int64")
     if is_meta(<PyObject *>a):
         return as_type(a, type_number)
     sums = own_copy(addable(a, dtype), type_number)
@@ -199,7 +201,7 @@ cdef object variance_of(object a, object dim, object correction, bint keepdim):
         distance = take(unary(ABSOLUTE, <PyObject *>distance))
     unary_into(SQUARE, <PyObject *>distance, <PyObject *>distance)
     total = take(sum_axes(<PyObject *>distance, axes, keepdim))
-    freedom = max(counted(a.shape, axes) - correction, 0)
+    freedom = max(counted(a.shape, axes) - (1 if correction is None else correction), 0)
     return take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, float(freedom), False))
 
 

@@ -2,6 +2,7 @@
 #include "array_cache.h"
 #include "iteration.h"
 #include "meta.h"
+#include "numbers.h"
 #include "order.h"
 #include "promotion.h"
 #include "thread_pool.h"
@@ -370,6 +371,16 @@ gs_fill(PyObject *out, PyObject *number)
     int status = element == NULL ? -1 : PyArray_CopyInto((PyArrayObject *)out, (PyArrayObject *)element);
     gs_array_xrelease(element);
     return status;
+}
+
+PyObject *
+gs_wrapped(int type, PyObject *number)
+{
+    PyObject *out = gs_array_new(type, 0, NULL);
+    if (out != NULL && gs_wrap_number(number, type, gs_fields(out)->data) < 0) {
+        Py_CLEAR(out);
+    }
+    return out;
 }
 
 PyObject *

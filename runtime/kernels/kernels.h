@@ -46,6 +46,8 @@ PyObject *gs_contiguous(PyObject *array);
 int gs_copy_into(PyObject *out, PyObject *array);
 int gs_fill(PyObject *out, PyObject *number);
 PyObject *gs_full(int type, int nd, const npy_intp *dims, PyObject *number);
+/* Without dimensions, and not checked: see numbers.h, Note [Numbers that do not fit]. */
+PyObject *gs_wrapped(int type, PyObject *number);
 
 /* meta.c: arrays without data.  The function is told when the first of them is there, and when the last has gone. */
 void gs_meta_report_to(void (*function)(int in_use));

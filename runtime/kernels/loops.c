@@ -331,11 +331,30 @@ must_be_public(gs_ufunc ufunc, int type)
     return ufunc == GS_POWER && gs_category_of(type) <= GS_INT;
 }
 
+/* ---- sign: of NaN it is zero in PyTorch, and NaN in NumPy */
+
+#define SIGN_LOOP(NAME, TYPE)                                                             \
+    static void NAME(char **args, const npy_intp *dims, const npy_intp *strides, void *data) \
+    {                                                                                     \
+        (void)data;                                                                       \
+        char *in = args[0], *out = args[1];                                               \
+        for (npy_intp i = 0; i < dims[0]; i++, in += strides[0], out += strides[1]) {     \
+            TYPE x = *(const TYPE *)in;                                                   \
+            *(TYPE *)out = (TYPE)((x > 0) - (x < 0));                                     \
+        }                                                                                 \
+    }
+
+SIGN_LOOP(sign_of_floats, float)
+SIGN_LOOP(sign_of_doubles, double)
+
 /* 1 when there is a loop of our own, which needs no test. */
 static int
 take_own(gs_ufunc ufunc, int type, gs_loop *loop)
 {
-    loop->run = gs_complex_loop(ufunc, type);
+    loop->run = ufunc != GS_SIGN         ? gs_complex_loop(ufunc, type)
+                : type == NPY_FLOAT32 ? sign_of_floats
+                : type == NPY_FLOAT64 ? sign_of_doubles
+                                      : gs_complex_loop(ufunc, type);
     loop->out_type = (int16_t)type;
     return loop->run != NULL;
 }

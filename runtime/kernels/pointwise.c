@@ -8,6 +8,7 @@
 #include "iteration.h"
 #include "loops.h"
 #include "meta.h"
+#include "numbers.h"
 #include "order.h"
 #include "promotion.h"
 #include "thread_pool.h"
@@ -127,12 +128,19 @@ walk_all(const gs_loop *loop, int n_in, PyObject *const *inputs, PyObject *out)
 }
 
 static PyObject *
+raise_negative_power(void)
+{
+    PyErr_SetString(PyExc_RuntimeError,
+                    "Integers to negative integer powers are not allowed; convert the base to a floating point type");
+    return NULL;
+}
+
+static PyObject *
 compute_publicly(gs_ufunc ufunc, int type, PyObject *const *inputs)
 {
     PyObject *result = gs_call_ufunc(ufunc, inputs, NULL);
     if (result == NULL && ufunc == GS_POWER && PyErr_ExceptionMatches(PyExc_ValueError)) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "Integers to negative integer powers are not allowed; convert the base to a floating point type");
+        raise_negative_power();
     } else if (result == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
         gs_raise_not_implemented(gs_op_name(ufunc), type);
     }
@@ -347,21 +355,14 @@ is_comparison(gs_ufunc ufunc)
            ufunc == GS_GREATER || ufunc == GS_GREATER_EQUAL;
 }
 
-/* Small integers may be compared with a number that their type cannot hold: the answer exists. */
-static int
-wide_enough(int type, PyObject *number)
+/* A comparison with a number beyond the type's range, as one with its last element: x < 300 of int8 is x <= 127. */
+static gs_ufunc
+comparison_with_end(gs_ufunc ufunc, int side)
 {
-    char element[sizeof(npy_clongdouble)];
-    if (gs_category_of(type) != GS_INT || gs_itemsize[type] == 8) {
-        return type;
+    if (side > 0) {
+        return ufunc == GS_LESS || ufunc == GS_LESS_EQUAL || ufunc == GS_NOT_EQUAL ? GS_LESS_EQUAL : GS_GREATER;
     }
-    int overflow = 0;
-    long long value = PyLong_Check(number) ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
-    if (overflow == 0 && (value < 0 || gs_store_number(number, type, element) < 0)) {
-        PyErr_Clear();
-        return NPY_INT64;
-    }
-    return type;
+    return ufunc == GS_GREATER || ufunc == GS_GREATER_EQUAL || ufunc == GS_NOT_EQUAL ? GS_GREATER_EQUAL : GS_LESS;
 }
 
 /* The type for an array and a number. */
@@ -377,14 +378,54 @@ scalar_type(gs_ufunc ufunc, PyObject *a, PyObject *number)
     if (gs_ufuncs[ufunc].rule == GS_RULE_SUBTRACT && (a_type == NPY_BOOL || category == GS_BOOL)) {
         return gs_compute_type(ufunc, NPY_BOOL);
     }
-    int type = gs_compute_type(ufunc, gs_result_type(&state));
-    return type >= 0 && is_comparison(ufunc) && category == GS_INT ? wide_enough(type, number) : type;
+    return gs_compute_type(ufunc, gs_result_type(&state));
+}
+
+/* The last element of an integer type on one side. */
+static PyObject *
+end_of_range(int type, int side)
+{
+    int64_t top = INT64_MAX >> (64 - 8 * gs_itemsize[type]);
+    int64_t end = PyTypeNum_ISUNSIGNED(type) ? -(side > 0) : side > 0 ? top : -top - 1;
+    PyObject *element = gs_array_new(type, 0, NULL);
+    if (element != NULL) {
+        memcpy(gs_fields(element)->data, &end, (size_t)gs_itemsize[type]); /* its lowest bytes come first */
+    }
+    return element;
+}
+
+/* Bounds, exponents and what alone decides the type are checked, all other operands wrap around.  See numbers.h, Note [Numbers that do not fit]. */
+static PyObject *
+element_of(gs_ufunc ufunc, int type, PyObject *number, int number_first, int beside_bool)
+{
+    int is_exponent = ufunc == GS_POWER && !number_first && (gs_category_of(type) == GS_INT || type == NPY_FLOAT16);
+    if (ufunc == GS_MAXIMUM || ufunc == GS_MINIMUM || is_exponent || beside_bool) {
+        return gs_full(type, 0, NULL, number);
+    }
+    return gs_wrapped(type, number);
 }
 
 static PyObject *
-scalar_computed(gs_ufunc ufunc, int type, PyObject *input, PyObject *number, int number_first)
+compare_with_end(gs_ufunc ufunc, int type, PyObject *input, int side)
 {
-    PyObject *element = gs_full(type, 0, NULL, number);
+    PyObject *end = end_of_range(type, side);
+    PyObject *inputs[2] = {input, end};
+    PyObject *result = end == NULL ? NULL : compute(comparison_with_end(ufunc, side), type, inputs);
+    gs_array_xrelease(end);
+    return result;
+}
+
+static PyObject *
+scalar_computed(gs_ufunc ufunc, int type, PyObject *input, PyObject *number, int number_first, int beside_bool)
+{
+    int side = gs_category_of(type) == GS_INT ? gs_side_of_range(number, type) : 0;
+    if (side != 0 && is_comparison(ufunc) && !number_first) {
+        return compare_with_end(ufunc, type, input, side);
+    }
+    if (side < 0 && ufunc == GS_POWER && !number_first && PyTypeNum_ISUNSIGNED(type)) {
+        return raise_negative_power();
+    }
+    PyObject *element = element_of(ufunc, type, number, number_first, beside_bool);
     if (element == NULL) {
         return NULL;
     }
@@ -405,11 +446,12 @@ scalar_computed(gs_ufunc ufunc, int type, PyObject *input, PyObject *number, int
 static PyObject *
 binary_scalar_of_type(gs_ufunc ufunc, int type, PyObject *a, PyObject *number, int number_first)
 {
+    int beside_bool = gs_type(a) == NPY_BOOL && gs_category_of(type) == GS_INT;
     PyObject *input = gs_meta_or_prepared(a, type);
     if (input == NULL) {
         return NULL;
     }
-    PyObject *result = scalar_computed(ufunc, type, input, number, number_first);
+    PyObject *result = scalar_computed(ufunc, type, input, number, number_first, beside_bool);
     gs_array_release(input);
     return result;
 }

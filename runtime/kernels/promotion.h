@@ -59,13 +59,6 @@ int gs_result_type(const gs_result_state *state);
 /* The type a ufunc computes in when its operands' common type is `type`; raises for what the rule refuses. */
 int gs_compute_type(gs_ufunc ufunc, int type);
 
-/* The category of a Python or NumPy number; raises TypeError for anything else. */
-int gs_number_category(PyObject *number);
-
-/* Writes a number as one element of a type, as PyTorch does: floats overflow silently, fractions are cut off, an int that
- * does not fit is an error. */
-int gs_store_number(PyObject *number, int type, char *element);
-
 /* May a result of type `from` be written into an array of type `to`?  (not down the categories) */
 static inline int
 gs_can_store(int from, int to)

@@ -33,7 +33,7 @@ INDICES = [
     (None, np.array([1])),
     (np.array(2),),
     (np.array([], np.int64),),
-    (np.array([1, 1], np.uint8),),
+    (np.array([1, 1], np.uint16),),
     (np.array([True, False, True]),),
     (np.array([True, False, True]), np.array([0, 1])),
 ]

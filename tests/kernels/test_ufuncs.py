@@ -139,8 +139,11 @@ def test_scalar_equals_numpy(name, dtype, first):
 
 
 def test_number_out_of_range():
+    assert_same(kernels.apply_scalar("ADD", np.ones(3, "int8"), 300), np.full(3, 45, "int8"))
     with pytest.raises(RuntimeError, match="value cannot be converted to type int8 without overflow"):
-        kernels.apply_scalar("ADD", np.ones(3, "int8"), 300)
+        kernels.apply_scalar("MAXIMUM", np.ones(3, "int8"), 300)
+    with pytest.raises(OverflowError, match="int too big to convert to type int8"):
+        kernels.apply_scalar("ADD", np.ones(3, "int8"), 2**64)
     assert_same(kernels.apply_scalar("ADD", np.ones(3, "uint8"), -1), np.zeros(3, "uint8"))
     assert np.isinf(kernels.apply_scalar("MULTIPLY", np.ones(1, "float32"), 1e300))[0]
     with pytest.raises(OverflowError):

@@ -1,5 +1,7 @@
 """``x[...]`` and ``x[...] = v`` with every kind of index, against NumPy: values, views, gradients, refusals."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,7 @@ COPIES = {
     "int and array": (1, COLUMNS),
     "slice, int, array": (slice(None), 1, COLUMNS),
     "array and None": (ROWS, None, COLUMNS),
-    "small integers": np.array([1, 0], np.int8),
+    "narrow integers": np.array([1, 0], np.int32),
     "mask": MASK,
     "mask of two dimensions": FACE,
     "mask of one": STRIPE,
@@ -228,8 +230,9 @@ REFUSED = {
     "arrays that do not broadcast": (([0, 1], [0, 1, 2]), IndexError, "broadcast"),
     "floating number": (1.5, IndexError, "valid indices"),
     "text": ("a", IndexError, "valid indices"),
-    "floating array": (np.array([0.0]), IndexError, "integer or bool"),
-    "floating tensor": (gs.tensor([0.0]), IndexError, "integer or bool"),
+    "floating array": (np.array([0.0]), IndexError, "int64, int32, bool or uint8"),
+    "floating tensor": (gs.tensor([0.0]), IndexError, "int64, int32, bool or uint8"),
+    "small integers": (np.array([1, 0], np.int8), IndexError, "int64, int32, bool or uint8"),
 }
 
 
@@ -243,7 +246,7 @@ def test_refused_index(name):
     with pytest.raises(error, match=words):
         x[index] = 1.0
     with pytest.raises(error, match=words):
-        x[index] = gs.ones(())
+        x[index] = gs.ones((), dtype=x.dtype)
     np.testing.assert_array_equal(x.numpy(), base())
     assert x._version == 0
 
@@ -252,7 +255,7 @@ def test_refused_index(name):
 def test_refused_value(index):
     x = gs.tensor(base())
     with pytest.raises(RuntimeError, match="shape|size|broadcast"):
-        x[index] = gs.ones(7)
+        x[index] = gs.ones(7, dtype=x.dtype)
     with pytest.raises(TypeError, match="can't assign a str"):
         x[index] = "a"
     np.testing.assert_array_equal(x.numpy(), base())
@@ -286,3 +289,54 @@ def test_iteration_length_membership():
         iter(gs.tensor(1.0))
     with pytest.raises(TypeError, match="0-d"):
         len(gs.tensor(1.0))
+
+
+# ---- lists that are taken for tuples, as in PyTorch
+
+GRID = np.arange(24.0).reshape(2, 3, 4)
+AS_TUPLES = [
+    [[0, 1], [1, 0]], [[0, 1]], [[0], [1], [2]], [[0, 1], slice(None)], [slice(None), 0], [None, 0], [..., 0],
+    [gs.tensor(0), 1], [gs.tensor([0, 1]), 1], [[[0, 1], [1, 0]]], [(0, 1), (1, 0)], [range(2), range(2)],
+    [[True, False]], [np.array([0, 1]), [1, 0]], [[]], [[], []], [()], [[0, 1], ..., 0], [[0, 1], [1, 0], None],
+]  # fmt: skip
+SHAPES = [
+    (2, 4), (2, 3, 4), (1,), (2, 3, 4), (2, 4), (1, 3, 4), (2, 3), (4,), (2, 4), (2, 2, 3, 4), (2, 4), (2, 4),
+    (1, 3, 4), (2, 4), (0, 3, 4), (0, 4), (0, 3, 4), (2, 3), (2, 1, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("index", "shape"), list(zip(AS_TUPLES, SHAPES, strict=True)), ids=repr)
+def test_a_list_of_more_than_numbers_is_a_tuple(index, shape):
+    x = gs.tensor(GRID, requires_grad=True)
+    with pytest.warns(UserWarning, match="taken for a tuple of indices"):
+        found = x[index]
+    assert found.shape == shape
+    assert found.tolist() == x[tuple(index)].tolist()
+    found.sum().backward()
+    expected = gs.tensor(GRID, requires_grad=True)
+    expected[tuple(index)].sum().backward()
+    assert x.grad.tolist() == expected.grad.tolist()
+    written, other = gs.tensor(GRID), gs.tensor(GRID)
+    with pytest.warns(UserWarning, match="taken for a tuple of indices"):
+        written[index] = -1.0
+    other[tuple(index)] = -1.0
+    assert written.tolist() == other.tolist()
+
+
+NO_TUPLES = [
+    [0, 1],
+    [0] * 32,
+    [[0]] * 32,
+    range(2),
+    [True, False],
+    np.array([[0, 1], [1, 0]]),
+    [np.int8(1), np.uint8(0)],
+]
+
+
+@pytest.mark.parametrize("index", NO_TUPLES, ids=lambda index: repr(index)[:20])
+def test_other_lists_are_one_index(index):
+    x = gs.tensor(GRID)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert x[index].tolist() == GRID[np.asarray(index)].tolist()

@@ -322,8 +322,10 @@ def test_operands_may_overlap_the_target():
     x = gs.tensor(memory.reshape(2, 3))[:, :2]
     x.sub_(x.T)
     np.testing.assert_array_equal(x.numpy(), [[0, -2], [2, 0]])
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x.copy_(x.T)
     x.copy_(x.T.clone())
-    x.copy_(x.T)
+    x.copy_(x.T.clone())
     np.testing.assert_array_equal(x.numpy(), [[0, -2], [2, 0]])
 
 

@@ -150,8 +150,8 @@ def test_no_overload_fits() -> None:
     assert str(error.value) == (
         "max() received an invalid combination of arguments - got (Tensor, str, keepdim=bool), but expected one of:\n"
         " * (Tensor input, *, Tensor? out=None)\n"
-        " * (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)\n"
-        " * (Tensor input, Tensor other, *, Tensor? out=None)"
+        " * (Tensor input, Tensor other, *, Tensor? out=None)\n"
+        " * (Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)"
     )
 
 

@@ -240,7 +240,7 @@ def test_full():
         (((2,), "a"), TypeError, "argument 'fill_value' must be Number, not str"),
         (((2,), 300, gs.uint8), RuntimeError, "value 300 cannot be converted to type uint8 without overflow"),
         (((2,), float("nan"), gs.int32), RuntimeError, "value nan cannot be converted to type int32"),
-        (((2,), 2j, gs.float32), RuntimeError, "without losing a part"),
+        (((2,), 2j, gs.float32), RuntimeError, "value 2j cannot be converted to type float32"),
     ],
 )
 def test_full_refuses(arguments, error, message):

@@ -76,6 +76,11 @@ def jacobian(
             'function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
             '"reverse-mode".'
         )
+    if strict and vectorize and strategy != FORWARD:
+        raise RuntimeError(
+            "jacobian(): strict=True and vectorize=True are not supported together: rows that are computed in one call "
+            "cannot be told from those of outputs that do not depend on the input. Set one of them to False."
+        )
     with enable_grad():
         many_inputs, given = as_tensors(inputs, "inputs", "jacobian")
         points = renewed(given, create_graph, record=True)

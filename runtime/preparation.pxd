@@ -1,0 +1,19 @@
+# What entries do with arguments before the op sees them, under the key `prepare`: each function gets the name of the
+# form that was called, and gives the argument back, converted or as it was.
+
+# No bool tensor.
+cdef object numeric(str op, object value)
+
+# Of a real or complex floating dtype.
+cdef object floating(str op, object value)
+
+# Not a bool tensor that is clamped to bools, unless a tensor is the only bound.
+cdef object clampable(str op, object value, object bound, object other=*)
+
+# In place: a source that shares no element with the tensor that is written, other than all with copy_.
+cdef object apart(str op, object source, object target)
+
+# A second operand that is multiplied by `alpha` first, and that number.
+cdef object addend(str op, object value, object other, object alpha)
+cdef object subtrahend(str op, object value, object other, object alpha)
+cdef object factor(str op, object value, object other, object alpha)
