@@ -338,6 +338,8 @@ cdef object spread(tuple arguments):
 
 cdef object one_of(tuple arguments, object named, str op, str argument):
     if named is None:
+        if not arguments:
+            raise TypeError(f"{op}() missing 1 required positional argument: '{argument}'")
         return spread(arguments)
     if arguments:
         raise TypeError(f"{op}() got multiple values for argument '{argument}'")

@@ -266,8 +266,11 @@ cdef int read_blocks(
     cdef Py_ssize_t ndim = len(shape)
     if type_number not in (cnp.NPY_FLOAT16, cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         raise NotImplementedError("nll_loss() is defined for float16, float32 and float64 tensors only")
-    if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(target)):
-        raise RuntimeError(f"nll_loss(): expected an integer target (classes), but got {target.dtype}")
+    if cnp.PyArray_TYPE(target) not in (cnp.NPY_INT64, cnp.NPY_UINT8):
+        raise RuntimeError(
+            f"nll_loss(): expected a target of dtype int64 or uint8 (classes), but got {target.dtype}; convert it with "
+            ".to(gradsmith.int64)"
+        )
     if ndim == 0:
         raise RuntimeError("nll_loss(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a number")
     blocks.classes = shape[0] if ndim == 1 else shape[1]

@@ -347,11 +347,29 @@ must_be_public(gs_ufunc ufunc, int type)
 SIGN_LOOP(sign_of_floats, float)
 SIGN_LOOP(sign_of_doubles, double)
 
+#define HALF_SIGN ((npy_half)0x8000)
+#define HALF_INFINITY ((npy_half)0x7C00)
+#define HALF_ONE ((npy_half)0x3C00)
+
+static void
+sign_of_halves(char **args, const npy_intp *dims, const npy_intp *strides, void *data)
+{
+    (void)data;
+    char *in = args[0], *out = args[1];
+    for (npy_intp i = 0; i < dims[0]; i++, in += strides[0], out += strides[1]) {
+        npy_half x = *(const npy_half *)in;
+        npy_half magnitude = x & (npy_half)~HALF_SIGN;
+        int is_number = magnitude != 0 && magnitude <= HALF_INFINITY;
+        *(npy_half *)out = is_number ? (npy_half)((x & HALF_SIGN) | HALF_ONE) : 0;
+    }
+}
+
 /* 1 when there is a loop of our own, which needs no test. */
 static int
 take_own(gs_ufunc ufunc, int type, gs_loop *loop)
 {
-    loop->run = ufunc != GS_SIGN         ? gs_complex_loop(ufunc, type)
+    loop->run = ufunc != GS_SIGN      ? gs_complex_loop(ufunc, type)
+                : type == NPY_FLOAT16 ? sign_of_halves
                 : type == NPY_FLOAT32 ? sign_of_floats
                 : type == NPY_FLOAT64 ? sign_of_doubles
                                       : gs_complex_loop(ufunc, type);

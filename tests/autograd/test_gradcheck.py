@@ -185,7 +185,7 @@ def test_the_message_of_fast_mode_has_the_whole_jacobians():
     text = str(caught.value)
     assert "computed in fast mode" in text
     assert re.search(r"Analytical:\ntensor\(\[\[6\., 0\.\],\n\s+\[0\., 6\.\]\]", text)
-    assert "max per-element difference (slow mode) is: 3" in text
+    assert re.search(r"max per-element difference \(slow mode\) is: (3|2\.9999)", text)
     assert "fast_mode=False" not in text
 
 

@@ -11,6 +11,8 @@ from gradsmith.autograd.gradcheck import (
     GradcheckError,
 )
 
+ON_BY_DEFAULT = "New undefined gradient support checking feature is enabled by default"
+
 
 def three(gradient):
     """An operation of three outputs whose backward gets None for what is undefined."""
@@ -32,7 +34,8 @@ def test_check_undefined_grad():
     def gradient(f, g, h, x):
         return f * x.cos() + g * 2 * x + h * 3 if f is not None and g is not None else total(x, f, g, h)
 
-    with pytest.raises(GradcheckError, match=r"handle undefined output grads, but with those of outputs \[2\]"):
+    message = r"handle undefined output grads, but with those of outputs \[2\]"
+    with pytest.warns(UserWarning, match=ON_BY_DEFAULT), pytest.raises(GradcheckError, match=message):
         gradcheck(three(gradient), real(3))
     assert gradcheck(three(gradient), real(3), check_undefined_grad=False)
 
@@ -41,8 +44,28 @@ def test_undefined_gradients_must_give_zeros():
     def gradient(f, g, h, x):
         return f + 1 if f is not None and h is not None and g is None else total(x, f, g, h)
 
-    with pytest.raises(GradcheckError, match=r"undefined or zero, .* input 0 is not, .* outputs \[1\] undefined"):
+    message = r"undefined or zero, .* input 0 is not, .* outputs \[1\] undefined"
+    with pytest.warns(UserWarning, match=ON_BY_DEFAULT), pytest.raises(GradcheckError, match=message):
         gradcheck(three(gradient), real(3))
+    with pytest.warns(UserWarning, match=ON_BY_DEFAULT):
+        assert not gradcheck(three(gradient), real(3), raise_exception=False)
+
+
+def test_a_hook_that_wants_a_gradient_fails_the_check():
+    """PyTorch fails with the same error, and warns that the check is on by default."""
+
+    def refuse(grads):
+        if grads[0] is None:
+            raise RuntimeError("the gradient is undefined")
+
+    def function(x):
+        y = x.clone()
+        y.grad_fn.register_prehook(refuse)
+        return y
+
+    with pytest.warns(UserWarning, match=ON_BY_DEFAULT), pytest.raises(GradcheckError, match="handle undefined output"):
+        gradcheck(function, real(3))
+    assert gradcheck(function, real(3), check_undefined_grad=False)
 
 
 def tangents(rule):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+import gradsmith.nn.functional as F
 
 INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
 FLOATING = ("float16", "float32", "float64", "complex64", "complex128")
@@ -271,3 +272,33 @@ def test_masks_of_uint8():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert x[gs.tensor(0, dtype=gs.uint8)].shape == (0, 2, 3)  # like False
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_sign_of_nan_is_zero(dtype):
+    x = gs.tensor([float("nan"), -float("nan"), -0.0, 0.0, 6e-8, -3.0, float("inf"), -float("inf")], dtype=dtype)
+    expected = [0, 0, 0, 0, 1, -1, 1, -1]
+    assert gs.sign(x).tolist() == gs.sgn(x).tolist() == x[::1].clone().sign_().tolist() == expected
+    assert gs.stack([x, x], 1)[:, 0].sign().tolist() == expected
+
+
+@pytest.mark.parametrize("loss", [F.nll_loss, F.cross_entropy])
+def test_targets_of_losses(loss):
+    log_probs = gs.tensor([[1.0, 2.0, 3.0], [2.0, 1.0, 0.0]]).log_softmax(1)
+    expected = loss(log_probs, gs.tensor([1, 2]))
+    assert loss(log_probs, gs.tensor([1, 2], dtype="uint8")).item() == expected.item()
+    for dtype in ("int32", "int16", "int8", "bool"):
+        with pytest.raises(RuntimeError, match=f"dtype int64 or uint8 .*, but got {dtype}"):
+            loss(log_probs, gs.tensor([1, 2], dtype=dtype))
+
+
+@pytest.mark.parametrize("name", ["flip", "permute", "reshape", "expand", "view", "broadcast_to"])
+@pytest.mark.parametrize("size", [(), (1,), (2, 3)])
+def test_sizes_and_dims_have_to_be_given(name, size):
+    with pytest.raises(TypeError, match=rf"{name}\(\) missing 1 required positional argument"):
+        getattr(gs.ones(size), name)()
+
+
+def test_no_dims_are_flipped_by_an_empty_list():
+    x = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert x.flip(()).tolist() == x.flip([]).tolist() == x.flip(dims=()).tolist() == x.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -35,16 +36,28 @@ def _check_undefined(subject: Subject, undefined: set[int]) -> None:
     try:
         found = grad(outputs, subject.targets, [zeros_like(output) for output in outputs], allow_unused=True)
     except Exception as error:
+        _warn_of_the_check()
         raise GradcheckError(
             f"Expected backward function to handle undefined output grads, but with those of outputs {which} undefined "
             f"(None) it raised {type(error).__name__}: {error}"
         ) from error
     for place, gradient in zip(subject.places, found):
         if gradient is not None and np.any(gradient.detach().numpy() != 0):
+            _warn_of_the_check()
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined or zero, but the "
                 f"gradient of input {place} is not, with the gradients of outputs {which} undefined"
             )
+
+
+def _warn_of_the_check() -> None:
+    """PyTorch's warning: the check is on by default, and functions that passed without it may fail."""
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default; "
+        "pass check_undefined_grad=False to leave it out",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 # ---- forward mode
