@@ -52,7 +52,7 @@ cdef object call_pieces(object self, object dim):
     dim = as_int(dim, "pieces", "dim", 2)
     return tuple(op_pieces(<TensorBase>self, dim))
 
-def pieces(input, dim=0, *, axis=None):
+def pieces(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
     """Slices along a dimension.
 
     ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``
@@ -81,8 +81,10 @@ def pieces(input, dim=0, *, axis=None):
         input: cat(grads, dim)
         result: auto_linear
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "pieces", "input")
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "pieces", "dim")
     return call_pieces(input, dim)
 
 
@@ -178,5 +180,5 @@ def join(tensors, dim=0, *, axis=None):
         result: auto_linear
     """
     if axis is not None:
-        dim = axis
+        dim = only_one((None, axis), "join", "dim")
     return call_join(tensors, dim)

@@ -91,7 +91,7 @@ cdef object call_tanh_(object self):
     self = check_tensor(self, "tanh_", "input", 1)
     return inplace_tanh(<TensorBase>self)
 
-def tanh(input, *, out=None):
+def tanh(input=None, *, x=None, a=None, x1=None, out=None):
     """Hyperbolic tangent of each element.
 
     ``tanh(Tensor self) -> Tensor``
@@ -118,4 +118,6 @@ def tanh(input, *, out=None):
         input: grad * conj(1 - result * result)
         result: auto_element_wise
     """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "tanh", "input")
     return give_out("tanh", out, call_tanh(input))
