@@ -265,6 +265,7 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
         tensors=tuple(a.name for a in tensors_of(variant)),
         scalars=tuple(a.name for a in numbers_of(variant)),
         floating=_floating(variant, forward.formula),
+        promoted=_promoted(variant),
     )
 
 
@@ -316,6 +317,12 @@ def _array_argument(argument: Argument, *, separate: bool) -> str:
         return f"separate_list({text})" if separate else text
     text = f"{'array_or_none' if argument.type.optional else 'array_of'}({argument.name})"
     return f"separate({text})" if separate else text
+
+
+def _promoted(variant: Variant) -> tuple[str, ...]:
+    """The operands, when there are several: each step must compute in the dtype of the result, not in that of a part."""
+    operands = [a.name for a in variant.signature.arguments if a.default is None and not a.keyword_only]
+    return tuple(operands) if len(operands) > 1 else ()
 
 
 # Functions whose result is a float even of integers.

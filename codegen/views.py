@@ -243,6 +243,7 @@ class ComputeView:
     tensors: tuple[str, ...] = ()
     scalars: tuple[str, ...] = ()
     floating: tuple[str, ...] = ()  # tensors that integers must leave before a function of floats sees them
+    promoted: tuple[str, ...] = ()  # operands that are brought to one dtype before the first step
 
 
 @dataclass(frozen=True)

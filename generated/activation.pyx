@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -197,7 +198,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:713
+# derivatives.yaml:715
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -340,7 +341,7 @@ def sigmoid(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:724
+# derivatives.yaml:726
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -488,7 +489,7 @@ def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
 
 
 # ---- threshold_backward(Tensor self, Tensor output) -> Tensor
-# derivatives.yaml:739
+# derivatives.yaml:741
 
 cdef class ThresholdBackwardBackward0(Node):
     """Backward of ``threshold_backward(Tensor self, Tensor output) -> Tensor``."""
@@ -538,6 +539,7 @@ cdef TensorBase threshold_backward_by_ops(TensorBase self, TensorBase output):
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, output = as_promoted((self, output))
         return op_where_scalar_tensor(op_le_scalar(output, 0), 0, self)
     finally:
         swap_grad_mode(recording)
@@ -610,7 +612,7 @@ def threshold_backward(input=None, output=None, *, x=None, a=None, x1=None):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:750
+# derivatives.yaml:752
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -738,7 +740,7 @@ def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=N
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:764
+# derivatives.yaml:766
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -783,7 +785,7 @@ def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:779
+# derivatives.yaml:781
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -890,7 +892,7 @@ def gelu_erf(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:788
+# derivatives.yaml:790
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -998,7 +1000,7 @@ def gelu_tanh(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:797
+# derivatives.yaml:799
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

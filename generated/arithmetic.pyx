@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -361,6 +362,7 @@ cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, objec
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, other = as_promoted((self, other))
         return op_add_tensor(self, op_mul_scalar(other, alpha))
     finally:
         swap_grad_mode(recording)
@@ -450,6 +452,7 @@ cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object al
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, other = as_promoted((self, other))
         return op_add_scalar(self, alpha * other)
     finally:
         swap_grad_mode(recording)
@@ -820,6 +823,7 @@ cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, other = as_promoted((self, other))
         return op_sub_tensor_tensor(self, op_mul_scalar(other, alpha))
     finally:
         swap_grad_mode(recording)
@@ -909,6 +913,7 @@ cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, ob
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, other = as_promoted((self, other))
         return op_sub_tensor_scalar(self, alpha * other)
     finally:
         swap_grad_mode(recording)
@@ -998,6 +1003,7 @@ cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, ob
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, other = as_promoted((self, other))
         return op_sub_scalar_tensor(self, op_mul_scalar(other, alpha))
     finally:
         swap_grad_mode(recording)

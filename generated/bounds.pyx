@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -188,7 +189,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:454
+# derivatives.yaml:456
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -381,7 +382,7 @@ def maximum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:469
+# derivatives.yaml:471
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -574,7 +575,7 @@ def minimum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:484
+# derivatives.yaml:486
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -661,6 +662,7 @@ cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, Tens
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, min, max = as_promoted((self, min, max))
         return op_minimum_tensor(op_maximum_tensor(self, min), max)
     finally:
         swap_grad_mode(recording)
@@ -802,6 +804,7 @@ cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, obje
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, min, max = as_promoted((self, min, max))
         return op_minimum_scalar(op_maximum_tensor(self, min), max)
     finally:
         swap_grad_mode(recording)
@@ -939,6 +942,7 @@ cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBa
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, min, max = as_promoted((self, min, max))
         return op_minimum_tensor(op_maximum_scalar(self, min), max)
     finally:
         swap_grad_mode(recording)
@@ -1059,6 +1063,7 @@ cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object m
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, min, max = as_promoted((self, min, max))
         return op_minimum_scalar(op_maximum_scalar(self, min), max)
     finally:
         swap_grad_mode(recording)
@@ -1120,7 +1125,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:504
+# derivatives.yaml:506
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
@@ -1276,7 +1281,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:517
+# derivatives.yaml:519
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1533,7 +1538,7 @@ def clamp_min(input=None, min=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:532
+# derivatives.yaml:534
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""

@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -170,7 +171,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:812
+# derivatives.yaml:814
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -261,7 +262,7 @@ def eq(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:822
+# derivatives.yaml:824
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -354,7 +355,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:833
+# derivatives.yaml:835
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -451,7 +452,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:845
+# derivatives.yaml:847
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -548,7 +549,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:857
+# derivatives.yaml:859
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -645,7 +646,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:869
+# derivatives.yaml:871
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -742,7 +743,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:881
+# derivatives.yaml:883
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -833,7 +834,7 @@ def logical_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:890
+# derivatives.yaml:892
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -924,7 +925,7 @@ def logical_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:899
+# derivatives.yaml:901
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1015,7 +1016,7 @@ def logical_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:908
+# derivatives.yaml:910
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1073,7 +1074,7 @@ def logical_not(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:917
+# derivatives.yaml:919
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1168,7 +1169,7 @@ def bitwise_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:928
+# derivatives.yaml:930
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1263,7 +1264,7 @@ def bitwise_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:939
+# derivatives.yaml:941
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1358,7 +1359,7 @@ def bitwise_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:950
+# derivatives.yaml:952
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1418,7 +1419,7 @@ def bitwise_not(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:961
+# derivatives.yaml:963
 
 cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1526,7 +1527,7 @@ def bitwise_left_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=No
 
 
 # ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:973
+# derivatives.yaml:975
 
 cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1634,7 +1635,7 @@ def bitwise_right_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=N
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:985
+# derivatives.yaml:987
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1673,7 +1674,7 @@ def isnan(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:992
+# derivatives.yaml:994
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1712,7 +1713,7 @@ def isinf(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:999
+# derivatives.yaml:1001
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1751,7 +1752,7 @@ def isfinite(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:1006
+# derivatives.yaml:1008
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

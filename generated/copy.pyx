@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -153,7 +154,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:2052
+# derivatives.yaml:2054
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -231,7 +232,7 @@ def clone(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml:2062
+# derivatives.yaml:2064
 
 cdef class CloneByRowsBackward0(Node):
     """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
@@ -309,7 +310,7 @@ def clone_by_rows(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2072
+# derivatives.yaml:2074
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -377,7 +378,7 @@ def detach_copy(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:2083
+# derivatives.yaml:2085
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -394,7 +395,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:2091
+# derivatives.yaml:2093
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -407,7 +408,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:2101
+# derivatives.yaml:2103
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -420,7 +421,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:2113
+# derivatives.yaml:2115
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -480,7 +481,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:2124
+# derivatives.yaml:2126
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -561,7 +562,7 @@ def to_copy(input=None, dtype=None, *, x=None, a=None, x1=None):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2134
+# derivatives.yaml:2136
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -653,7 +654,7 @@ def copy_to(input=None, device=None, dtype=None, *, x=None, a=None, x1=None):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2144
+# derivatives.yaml:2146
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -758,7 +759,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2156
+# derivatives.yaml:2158
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -839,7 +840,7 @@ def zero_(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2166
+# derivatives.yaml:2168
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -945,7 +946,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2179
+# derivatives.yaml:2181
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -985,7 +986,7 @@ def real(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2188
+# derivatives.yaml:2190
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -1064,7 +1065,7 @@ def real_part(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2197
+# derivatives.yaml:2199
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -181,7 +182,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:550
+# derivatives.yaml:552
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -307,7 +308,7 @@ def exp(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:560
+# derivatives.yaml:562
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -433,7 +434,7 @@ def expm1(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:568
+# derivatives.yaml:570
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -556,7 +557,7 @@ def log(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:579
+# derivatives.yaml:581
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -679,7 +680,7 @@ def log1p(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:590
+# derivatives.yaml:592
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -805,7 +806,7 @@ def sqrt(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:601
+# derivatives.yaml:603
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -948,7 +949,7 @@ def rsqrt(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:612
+# derivatives.yaml:614
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -1000,7 +1001,7 @@ def erf(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:622
+# derivatives.yaml:624
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1107,7 +1108,7 @@ def erf_loop(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:632
+# derivatives.yaml:634
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -1198,7 +1199,7 @@ def erf_any(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- erfinv(Tensor self) -> Tensor
-# derivatives.yaml:643
+# derivatives.yaml:645
 
 cdef class ErfinvBackward0(Node):
     """Backward of ``erfinv(Tensor self) -> Tensor``."""

@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -154,7 +155,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1189
+# derivatives.yaml:1191
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -288,7 +289,7 @@ def amax(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1204
+# derivatives.yaml:1206
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -422,7 +423,7 @@ def amin(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1219
+# derivatives.yaml:1221
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -493,7 +494,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1232
+# derivatives.yaml:1234
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -506,7 +507,7 @@ cdef TensorBase op_max_other(TensorBase self, TensorBase other):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1241
+# derivatives.yaml:1243
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -702,7 +703,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1256
+# derivatives.yaml:1258
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -773,7 +774,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1269
+# derivatives.yaml:1271
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -786,7 +787,7 @@ cdef TensorBase op_min_other(TensorBase self, TensorBase other):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1278
+# derivatives.yaml:1280
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -982,7 +983,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1293
+# derivatives.yaml:1295
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1039,7 +1040,7 @@ def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1305
+# derivatives.yaml:1307
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1096,7 +1097,7 @@ def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1317
+# derivatives.yaml:1319
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1151,7 +1152,7 @@ def all(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=No
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1328
+# derivatives.yaml:1330
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -165,7 +166,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1921
+# derivatives.yaml:1923
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -313,7 +314,7 @@ def matmul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1946
+# derivatives.yaml:1948
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -432,7 +433,7 @@ def mm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1958
+# derivatives.yaml:1960
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -549,7 +550,7 @@ def matmul_of_transpose(input=None, mat2=None, *, x=None, a=None, x1=None):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1969
+# derivatives.yaml:1971
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -668,7 +669,7 @@ def bmm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1981
+# derivatives.yaml:1983
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -787,7 +788,7 @@ def mv(input=None, vec=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1993
+# derivatives.yaml:1995
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -906,7 +907,7 @@ def dot(input=None, tensor=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:2005
+# derivatives.yaml:2007
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -1027,7 +1028,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:2018
+# derivatives.yaml:2020
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -1164,7 +1165,7 @@ def linear(input=None, weight=None, bias=None, *, x=None, a=None, x1=None, out=N
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:2036
+# derivatives.yaml:2038
 
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int span = 0

@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -149,6 +150,7 @@ from gradsmith.runtime.formulas cimport (
     nll_backward_weight,
     soft_cross_entropy,
     zeros_like,
+    zeros_like_info,
 )
 from gradsmith.generated.probability cimport (
     op_log_softmax,
@@ -169,7 +171,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2210
+# derivatives.yaml:2212
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -316,7 +318,7 @@ def mse_loss(input=None, target=None, reduction="mean", *, x=None, a=None, x1=No
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2224
+# derivatives.yaml:2226
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -402,6 +404,7 @@ cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, Tensor
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, one, other, scale = as_promoted((self, one, other, scale))
         return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
     finally:
         swap_grad_mode(recording)
@@ -488,7 +491,7 @@ def mse_loss_backward(input=None, one=None, other=None, scale=None, *, x=None, a
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2233
+# derivatives.yaml:2235
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -644,7 +647,7 @@ def nll_loss(input=None, target=None, weight=None, ignore_index=-100, reduction=
 
 
 # ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2250
+# derivatives.yaml:2252
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``."""
@@ -654,13 +657,17 @@ cdef class NllLossBackwardBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, target = None, weight = None
-        cdef object ignore_index, reduction
-        if wants(wanted, 0):    # self: nll_loss(grad, target, weight, ignore_index, reduction)
+        cdef object self_shape, self_dtype, self_device, log_probs_numel, ignore_index, reduction
+        if wants(wanted, 0):    # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
             target = unpack(self, 1)
             weight = unpack(self, 2)
-            ignore_index = value_of(self, 0)
-            reduction = value_of(self, 1)
-            give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction))
+            self_shape = value_of(self, 0)
+            self_dtype = value_of(self, 1)
+            self_device = value_of(self, 2)
+            log_probs_numel = value_of(self, 3)
+            ignore_index = value_of(self, 4)
+            reduction = value_of(self, 5)
+            give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction) if log_probs_numel > 0 else zeros_like_info(self_shape, self_dtype, self_device))
         if wants(wanted, 1):    # log_probs: zeros_like(grad)
             give(grad_inputs, 1, zeros_like(grad))
         if wants(wanted, 2):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
@@ -669,8 +676,8 @@ cdef class NllLossBackwardBackward0(Node):
                 target = unpack(self, 1)
             if weight is None:
                 weight = unpack(self, 2)
-            ignore_index = value_of(self, 0)
-            reduction = value_of(self, 1)
+            ignore_index = value_of(self, 4)
+            reduction = value_of(self, 5)
             give(grad_inputs, 2, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
         return 0
 
@@ -690,12 +697,28 @@ cdef class NllLossBackwardBackward0(Node):
         return saved_attribute(self, 2)
 
     @property
-    def _saved_ignore_index(self):
+    def _saved_self_shape(self):
         return value_of(self, 0)
 
     @property
-    def _saved_reduction(self):
+    def _saved_self_dtype(self):
         return value_of(self, 1)
+
+    @property
+    def _saved_self_device(self):
+        return value_of(self, 2)
+
+    @property
+    def _saved_log_probs_numel(self):
+        return value_of(self, 3)
+
+    @property
+    def _saved_ignore_index(self):
+        return value_of(self, 4)
+
+    @property
+    def _saved_reduction(self):
+        return value_of(self, 5)
 
     @property
     def _raw_saved_self(self):
@@ -719,9 +742,9 @@ cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBa
             log_probs_t = walk.tangent(log_probs)
             weight_t = walk.tangent(weight)
             grad = stand_in(walk, result)
-            # self: nll_loss(grad, target, weight, ignore_index, reduction)
+            # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
             if self_t is not None:
-                walk.transpose(self, self_t, op_nll_loss(grad, target, weight, ignore_index, reduction))
+                walk.transpose(self, self_t, op_nll_loss(grad, target, weight, ignore_index, reduction) if numel_of(log_probs) > 0 else zeros_like_info(shape_of(self), dtype_of(self), device_of(self)))
             # log_probs: zeros_like(grad)
             if log_probs_t is not None:
                 walk.transpose(log_probs, log_probs_t, zeros_like(grad))
@@ -741,7 +764,7 @@ cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, Tens
     cdef NllLossBackwardBackward0 node
     if requires_grad_3(self, log_probs, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
-        node.init(3, 3, 2)
+        node.init(3, 3, 6)
         collect_edge(node, 0, self)
         collect_edge(node, 1, log_probs)
         collect_edge(node, 2, weight)
@@ -750,8 +773,13 @@ cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, Tens
         if node.edges[0].node != NULL or node.edges[2].node != NULL:
             save_input(node, 1, target)
             save_input(node, 2, weight)
-            set_value(node, 0, ignore_index)
-            set_value(node, 1, reduction)
+            set_value(node, 4, ignore_index)
+            set_value(node, 5, reduction)
+        if node.edges[0].node != NULL:
+            set_value(node, 0, shape_of(self))
+            set_value(node, 1, dtype_of(self))
+            set_value(node, 2, device_of(self))
+            set_value(node, 3, numel_of(log_probs))
         set_history(result, node)
     if has_tangent_3(self, log_probs, weight):
         tangents_nll_loss_backward(result, self, log_probs, target, weight, ignore_index, reduction)
@@ -800,7 +828,7 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
     -----
     Gradients::
 
-        input: nll_loss(grad, target, weight, ignore_index, reduction)
+        input: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
         log_probs: zeros_like(grad)
         weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
         result: transposed
@@ -809,7 +837,7 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2265
+# derivatives.yaml:2267
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

@@ -355,7 +355,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Magnitude of each element. The gradient at zero is zero.",
         subgradient="zero at zero",
         points=(
-            Point({"self": "[-2.0, -0.0, 0.0, 3.0, inf, nan]"}, {"self": "[-1.0, 0.0, 0.0, 1.0, 1.0, nan]"}),
+            Point({"self": "[-2.0, -0.0, 0.0, 3.0, inf, nan]"}, {"self": "[-1.0, 0.0, 0.0, 1.0, 1.0, 0.0]"}),
         ),
         latex="\\left|x\\right|",
     ),
@@ -395,13 +395,14 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\operatorname{sign}\\left(x\\right)",
+        reference="np.where(np.isnan(self), 0, np.sign(self))",
     ),
     OpRow(
         name="sgn(Tensor self) -> Tensor",
         base="sgn",
         overload="",
         family="unary",
-        line=302,
+        line=303,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -432,14 +433,14 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\operatorname{sign}\\left(x\\right)",
-        reference="np.sign(self) if np.isrealobj(self) else np.divide(self, np.abs(self), out=np.zeros_like(self), where=self != 0)",
+        reference="np.where(np.isnan(self), 0, np.sign(self)) if np.isrealobj(self) else np.divide(self, np.abs(self), out=np.zeros_like(self), where=self != 0)",
     ),
     OpRow(
         name="square(Tensor self) -> Tensor",
         base="square",
         overload="",
         family="unary",
-        line=316,
+        line=318,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -476,7 +477,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="unary",
-        line=327,
+        line=329,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -513,7 +514,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="unary",
-        line=338,
+        line=340,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -546,7 +547,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj_physical",
         overload="",
         family="unary",
-        line=345,
+        line=347,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -579,7 +580,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=356,
+        line=358,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -619,7 +620,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=374,
+        line=376,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -658,7 +659,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=392,
+        line=394,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -697,7 +698,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=409,
+        line=411,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -739,7 +740,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=428,
+        line=430,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -787,7 +788,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=454,
+        line=456,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -827,7 +828,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=469,
+        line=471,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -867,7 +868,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=484,
+        line=486,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -910,7 +911,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=504,
+        line=506,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -947,7 +948,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=517,
+        line=519,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -986,7 +987,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=532,
+        line=534,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -1025,7 +1026,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=550,
+        line=552,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1061,7 +1062,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=560,
+        line=562,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1094,7 +1095,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=568,
+        line=570,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1131,7 +1132,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=579,
+        line=581,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1168,7 +1169,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=590,
+        line=592,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1205,7 +1206,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=601,
+        line=603,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1243,7 +1244,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=612,
+        line=614,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1277,7 +1278,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_loop",
         overload="",
         family="exponential",
-        line=622,
+        line=624,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1311,7 +1312,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=632,
+        line=634,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1344,7 +1345,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="erfinv",
         overload="",
         family="exponential",
-        line=643,
+        line=645,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1383,7 +1384,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=662,
+        line=664,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1416,7 +1417,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=670,
+        line=672,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1449,7 +1450,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=678,
+        line=680,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1482,7 +1483,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=686,
+        line=688,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1515,7 +1516,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=694,
+        line=696,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1548,7 +1549,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=702,
+        line=704,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1581,7 +1582,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=713,
+        line=715,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1618,7 +1619,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=724,
+        line=726,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1656,7 +1657,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="threshold_backward",
         overload="",
         family="activation",
-        line=739,
+        line=741,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -1691,7 +1692,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=750,
+        line=752,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1732,7 +1733,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=764,
+        line=766,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1770,7 +1771,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=779,
+        line=781,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1804,7 +1805,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=788,
+        line=790,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1838,7 +1839,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=797,
+        line=799,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1875,7 +1876,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=812,
+        line=814,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1910,7 +1911,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=822,
+        line=824,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1945,7 +1946,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=833,
+        line=835,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1980,7 +1981,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=845,
+        line=847,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2015,7 +2016,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=857,
+        line=859,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2050,7 +2051,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=869,
+        line=871,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2085,7 +2086,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=881,
+        line=883,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2120,7 +2121,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=890,
+        line=892,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2155,7 +2156,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=899,
+        line=901,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2190,7 +2191,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=908,
+        line=910,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2224,7 +2225,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=917,
+        line=919,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2259,7 +2260,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=928,
+        line=930,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2294,7 +2295,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=939,
+        line=941,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2329,7 +2330,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=950,
+        line=952,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2363,7 +2364,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_left_shift",
         overload="",
         family="comparison",
-        line=961,
+        line=963,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2399,7 +2400,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_right_shift",
         overload="",
         family="comparison",
-        line=973,
+        line=975,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2435,7 +2436,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=985,
+        line=987,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2468,7 +2469,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=992,
+        line=994,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2501,7 +2502,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=999,
+        line=1001,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2534,7 +2535,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=1006,
+        line=1008,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2573,7 +2574,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=1023,
+        line=1025,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2609,7 +2610,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="dim",
         family="reduce",
-        line=1034,
+        line=1036,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2649,7 +2650,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="",
         family="reduce",
-        line=1048,
+        line=1050,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2684,7 +2685,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mean",
         overload="dim",
         family="reduce",
-        line=1058,
+        line=1060,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2723,7 +2724,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="",
         family="reduce",
-        line=1071,
+        line=1073,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2762,7 +2763,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="prod",
         overload="dim",
         family="reduce",
-        line=1083,
+        line=1085,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2804,7 +2805,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="",
         family="reduce",
-        line=1097,
+        line=1099,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2846,7 +2847,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="all",
         family="reduce",
-        line=1111,
+        line=1113,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2880,7 +2881,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=1118,
+        line=1120,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2916,7 +2917,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1125,
+        line=1127,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2959,7 +2960,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="all",
         family="reduce",
-        line=1140,
+        line=1142,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2993,7 +2994,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1147,
+        line=1149,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -3029,7 +3030,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1154,
+        line=1156,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3066,7 +3067,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum_to",
         overload="",
         family="reduce",
-        line=1166,
+        line=1168,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -3101,7 +3102,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1177,
+        line=1179,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3137,7 +3138,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1189,
+        line=1191,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3178,7 +3179,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="amin",
         overload="",
         family="extremes",
-        line=1204,
+        line=1206,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3219,7 +3220,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="",
         family="extremes",
-        line=1219,
+        line=1221,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3256,7 +3257,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="other",
         family="extremes",
-        line=1232,
+        line=1234,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3290,7 +3291,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1241,
+        line=1243,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3330,7 +3331,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1256,
+        line=1258,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3367,7 +3368,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="other",
         family="extremes",
-        line=1269,
+        line=1271,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3401,7 +3402,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1278,
+        line=1280,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3441,7 +3442,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1293,
+        line=1295,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3477,7 +3478,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmin",
         overload="",
         family="extremes",
-        line=1305,
+        line=1307,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3513,7 +3514,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="all",
         overload="",
         family="extremes",
-        line=1317,
+        line=1319,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3550,7 +3551,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="any",
         overload="",
         family="extremes",
-        line=1328,
+        line=1330,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3587,7 +3588,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="logsumexp",
         overload="",
         family="probability",
-        line=1342,
+        line=1344,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3628,7 +3629,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax",
         overload="",
         family="probability",
-        line=1356,
+        line=1358,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3665,7 +3666,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1369,
+        line=1371,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3700,7 +3701,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1383,
+        line=1385,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3737,7 +3738,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1396,
+        line=1398,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3772,7 +3773,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1411,
+        line=1413,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3808,7 +3809,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view",
         overload="",
         family="shape",
-        line=1422,
+        line=1424,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3844,7 +3845,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1434,
+        line=1436,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3880,7 +3881,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1444,
+        line=1446,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3915,7 +3916,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1453,
+        line=1455,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3952,7 +3953,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1463,
+        line=1465,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3988,7 +3989,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="swapaxes",
         overload="",
         family="shape",
-        line=1474,
+        line=1476,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("axis0", "int", None, False),
@@ -4023,7 +4024,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="movedim",
         overload="",
         family="shape",
-        line=1482,
+        line=1484,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("source", "int[]", None, False),
@@ -4059,7 +4060,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1491,
+        line=1493,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -4094,7 +4095,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1503,
+        line=1505,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4128,7 +4129,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1513,
+        line=1515,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4162,7 +4163,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1523,
+        line=1525,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4196,7 +4197,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1533,
+        line=1535,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4229,7 +4230,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1542,
+        line=1544,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4264,7 +4265,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1552,
+        line=1554,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4299,7 +4300,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1562,
+        line=1564,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4334,7 +4335,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1573,
+        line=1575,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4368,7 +4369,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand_as",
         overload="",
         family="shape",
-        line=1581,
+        line=1583,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4403,7 +4404,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1590,
+        line=1592,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4441,7 +4442,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1600,
+        line=1602,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4476,7 +4477,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1615,
+        line=1617,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4511,7 +4512,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1627,
+        line=1629,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4546,7 +4547,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="",
         family="joining",
-        line=1638,
+        line=1640,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4582,7 +4583,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1648,
+        line=1650,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4618,7 +4619,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1658,
+        line=1660,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4654,7 +4655,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1667,
+        line=1669,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4689,7 +4690,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1677,
+        line=1679,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4724,7 +4725,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index",
         overload="",
         family="index",
-        line=1691,
+        line=1693,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4759,7 +4760,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1701,
+        line=1703,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4794,7 +4795,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1711,
+        line=1713,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4830,7 +4831,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1723,
+        line=1725,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4865,7 +4866,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1733,
+        line=1735,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("indices", "object", None, False),
@@ -4903,7 +4904,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1747,
+        line=1749,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4939,7 +4940,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1757,
+        line=1759,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4976,7 +4977,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1770,
+        line=1772,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5014,7 +5015,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1782,
+        line=1784,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5053,7 +5054,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="value",
         family="scatter",
-        line=1797,
+        line=1799,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5090,7 +5091,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="reduce",
         family="scatter",
-        line=1806,
+        line=1808,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5129,7 +5130,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="value_reduce",
         family="scatter",
-        line=1819,
+        line=1821,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5167,7 +5168,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1828,
+        line=1830,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5205,7 +5206,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1842,
+        line=1844,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5242,7 +5243,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1854,
+        line=1856,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5281,7 +5282,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1868,
+        line=1870,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5319,7 +5320,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1882,
+        line=1884,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5355,7 +5356,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1894,
+        line=1896,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5390,7 +5391,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1905,
+        line=1907,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5425,7 +5426,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1921,
+        line=1923,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5468,7 +5469,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mm",
         overload="",
         family="linalg",
-        line=1946,
+        line=1948,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5503,7 +5504,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1958,
+        line=1960,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5537,7 +5538,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1969,
+        line=1971,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5572,7 +5573,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1981,
+        line=1983,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5607,7 +5608,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1993,
+        line=1995,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5642,7 +5643,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=2005,
+        line=2007,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5677,7 +5678,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=2018,
+        line=2020,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5716,7 +5717,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=2036,
+        line=2038,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5754,7 +5755,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=2052,
+        line=2054,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5787,7 +5788,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone_by_rows",
         overload="",
         family="copy",
-        line=2062,
+        line=2064,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5820,7 +5821,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=2072,
+        line=2074,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5855,7 +5856,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=2083,
+        line=2085,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5888,7 +5889,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=2091,
+        line=2093,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5924,7 +5925,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=2101,
+        line=2103,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5960,7 +5961,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=2113,
+        line=2115,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5997,7 +5998,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=2124,
+        line=2126,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -6031,7 +6032,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=2134,
+        line=2136,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -6066,7 +6067,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=2144,
+        line=2146,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -6101,7 +6102,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=2156,
+        line=2158,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -6134,7 +6135,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=2166,
+        line=2168,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -6169,7 +6170,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=2179,
+        line=2181,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6202,7 +6203,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="real_part",
         overload="",
         family="copy",
-        line=2188,
+        line=2190,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6235,7 +6236,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2197,
+        line=2199,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6268,7 +6269,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss",
         overload="",
         family="loss",
-        line=2210,
+        line=2212,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6306,7 +6307,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2224,
+        line=2226,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -6343,7 +6344,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2233,
+        line=2235,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6386,7 +6387,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2250,
+        line=2252,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("log_probs", "Tensor", None, False),
@@ -6400,7 +6401,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "internal"),
         entries=("op_nll_loss_backward",),
         inputs=("self", "log_probs", "weight"),
-        gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction)"), ("log_probs", "zeros_like(grad)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
+        gradients=(("self", "nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)"), ("log_probs", "zeros_like(grad)"), ("weight", "nll_backward_weight(self, grad, target, weight, ignore_index, reduction)")),
         tangent="transposed",
         derived=(),
         saving="saves self for the gradient of weight, target and weight for the gradients of self and weight",
@@ -6425,7 +6426,7 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2265,
+        line=2267,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

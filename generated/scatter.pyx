@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -163,7 +164,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
-# derivatives.yaml:1770
+# derivatives.yaml:1772
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``."""
@@ -281,7 +282,7 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, x=None, a=Non
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1782
+# derivatives.yaml:1784
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -477,7 +478,7 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
 
 
 # ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-# derivatives.yaml:1797
+# derivatives.yaml:1799
 
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     cdef int span = 0
@@ -495,7 +496,7 @@ cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase in
 
 
 # ---- scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
-# derivatives.yaml:1806
+# derivatives.yaml:1808
 
 cdef class ScatterBackward1(Node):
     """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
@@ -692,7 +693,7 @@ cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, Tenso
 
 
 # ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
-# derivatives.yaml:1819
+# derivatives.yaml:1821
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
     cdef int span = 0
@@ -942,7 +943,7 @@ def scatter(*args, **kwargs):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1828
+# derivatives.yaml:1830
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1107,7 +1108,7 @@ def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1842
+# derivatives.yaml:1844
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1223,7 +1224,7 @@ def index_select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, a
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1854
+# derivatives.yaml:1856
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -1391,7 +1392,7 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None,
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1868
+# derivatives.yaml:1870
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1611,7 +1612,7 @@ def masked_fill(input=None, mask=None, value=None, *, x=None, a=None, x1=None):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1882
+# derivatives.yaml:1884
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1714,7 +1715,7 @@ def masked_select(input=None, mask=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1894
+# derivatives.yaml:1896
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1798,7 +1799,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1905
+# derivatives.yaml:1907
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

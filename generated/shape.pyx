@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -155,7 +156,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1411
+# derivatives.yaml:1413
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -244,7 +245,7 @@ def reshape(input=None, shape=None, *, x=None, a=None, x1=None):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1422
+# derivatives.yaml:1424
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -339,7 +340,7 @@ def view_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1434
+# derivatives.yaml:1436
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -357,7 +358,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1444
+# derivatives.yaml:1446
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -375,7 +376,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1453
+# derivatives.yaml:1455
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -421,7 +422,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1463
+# derivatives.yaml:1465
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -576,7 +577,7 @@ swapdims_copy = transpose_copy
 
 
 # ---- swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
-# derivatives.yaml:1474
+# derivatives.yaml:1476
 
 cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
     cdef int span = 0
@@ -636,7 +637,7 @@ def swapaxes(input=None, axis0=None, axis1=None, *, x=None, a=None, x1=None):
 
 
 # ---- movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
-# derivatives.yaml:1482
+# derivatives.yaml:1484
 
 cdef TensorBase op_movedim(TensorBase self, object source, object destination):
     cdef int span = 0
@@ -682,7 +683,7 @@ moveaxis = movedim
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1491
+# derivatives.yaml:1493
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -811,7 +812,7 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1503
+# derivatives.yaml:1505
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -939,7 +940,7 @@ def t_copy(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1513
+# derivatives.yaml:1515
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -988,7 +989,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1523
+# derivatives.yaml:1525
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -1037,7 +1038,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1533
+# derivatives.yaml:1535
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -1100,7 +1101,7 @@ cdef TensorBase inplace_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1542
+# derivatives.yaml:1544
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -1273,7 +1274,7 @@ def squeeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, ou
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1552
+# derivatives.yaml:1554
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -1424,7 +1425,7 @@ def unsqueeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, 
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1562
+# derivatives.yaml:1564
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1511,7 +1512,7 @@ def expand_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1573
+# derivatives.yaml:1575
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1553,7 +1554,7 @@ def broadcast_to(input=None, size=None, *, x=None, a=None, x1=None):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1581
+# derivatives.yaml:1583
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1571,7 +1572,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1590
+# derivatives.yaml:1592
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1668,7 +1669,7 @@ def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, *, 
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1600
+# derivatives.yaml:1602
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""

@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -168,7 +169,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:662
+# derivatives.yaml:664
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -291,7 +292,7 @@ def sin(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:670
+# derivatives.yaml:672
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -414,7 +415,7 @@ def cos(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:678
+# derivatives.yaml:680
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -540,7 +541,7 @@ def tan(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:686
+# derivatives.yaml:688
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -663,7 +664,7 @@ def sinh(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:694
+# derivatives.yaml:696
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -786,7 +787,7 @@ def cosh(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:702
+# derivatives.yaml:704
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""

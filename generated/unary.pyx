@@ -32,6 +32,7 @@ from gradsmith.runtime.arguments cimport (
     as_operand,
     as_optional_tensor_list,
     as_optional_tensor_list_or_none,
+    as_promoted,
     as_str,
     as_str_or_none,
     as_tensor_list,
@@ -558,7 +559,7 @@ def sign(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:302
+# derivatives.yaml:303
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -679,7 +680,7 @@ def sgn(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:316
+# derivatives.yaml:318
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -802,7 +803,7 @@ def square(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:327
+# derivatives.yaml:329
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -928,7 +929,7 @@ def reciprocal(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:338
+# derivatives.yaml:340
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
@@ -967,7 +968,7 @@ def conj(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:345
+# derivatives.yaml:347
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

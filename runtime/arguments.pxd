@@ -129,6 +129,7 @@ cdef object arrays_in(object value)         # an argument of any type, arrays in
 cdef list shapes_of(list tensors)
 cdef list dtypes_of(list tensors)
 cdef TensorBase as_floating(TensorBase t)   # integers and bools in the default dtype; without history
+cdef list as_promoted(tuple operands)        # tensors in the dtype that all operands have in common; without history
 
 # ---- results
 cdef TensorBase copy_of(TensorBase view)

@@ -420,12 +420,21 @@ cdef list dtypes_of(list tensors):
 
 
 cdef TensorBase as_floating(TensorBase t):
+    return t if array_of(t).dtype.kind in "fc" else converted(t, dtypes.get_default_dtype())
+
+
+cdef list as_promoted(tuple operands):
+    dtype = dtypes.common_dtype(*operands)
+    return [converted(value, dtype) if isinstance(value, TensorBase) else value for value in operands]
+
+
+cdef TensorBase converted(TensorBase t, object dtype):
     array = array_of(t)
-    if array.dtype.kind in "fc":
+    if array.dtype == dtype:
         return t
     if is_meta(t.array):
-        return wrap(array_without_data(array.shape, dtypes.get_default_dtype()))
-    return wrap(array.astype(dtypes.get_default_dtype()))
+        return wrap(array_without_data(array.shape, dtype))
+    return wrap(array.astype(dtype))
 
 
 # ---- results

@@ -7,6 +7,7 @@ through `as_dtype`, so that an unknown one is refused in one place and one wordi
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -212,10 +213,19 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
     operand with dimensions only by its category: float32 with the number 2.0 stays
     float32, int64 with 2.0 becomes the default dtype.
     """
-    (rank1, dtype1), (rank2, dtype2) = _operand(tensor1), _operand(tensor2)
-    if rank1 == rank2:
-        return promote_types(dtype1, dtype2)
-    strong, weak = (dtype1, dtype2) if rank1 > rank2 else (dtype2, dtype1)
+    return common_dtype(tensor1, tensor2)
+
+
+def common_dtype(*operands: Any) -> np.dtype[Any]:
+    """The dtype in which an op computes with all of these tensors and numbers; see `result_type`."""
+    by_rank: dict[int, np.dtype[Any]] = {}
+    for rank, dtype in map(_operand, operands):
+        by_rank[rank] = promote_types(by_rank[rank], dtype) if rank in by_rank else dtype
+    strongest_first = [by_rank[rank] for rank in sorted(by_rank, reverse=True)]
+    return functools.reduce(_with_weak, strongest_first)
+
+
+def _with_weak(strong: np.dtype[Any], weak: np.dtype[Any]) -> np.dtype[Any]:
     if category(weak) <= category(strong):
         return strong
     # The width of the weak one counts only where the strong one has none: complex numbers keep that of the floats.

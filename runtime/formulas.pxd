@@ -10,7 +10,7 @@ cpdef object div_backward_other(object gradient, object self, object other, obje
 cpdef object pow_backward_self(object gradient, object self, object exponent)
 cpdef object pow_backward_exponent(object gradient, object self, object exponent, object value)
 cpdef object clamp_open(object self, object min, object max)
-cpdef bint is_sum(object reduce) except -1
+cpdef object is_sum(object reduce)
 cpdef object is_tanh(object approximate)
 cpdef object fits_loop(object self)
 cpdef object amax_backward(object gradient, object self, object value, object dim, object keepdim)

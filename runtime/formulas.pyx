@@ -117,7 +117,7 @@ cpdef object clamp_open(object self, object min, object max):
     return lifted if max is None else lifted.clamp_max(max)
 
 
-cpdef bint is_sum(object reduce) except -1:
+cpdef object is_sum(object reduce):
     """Is this the way to reduce that has a derivative? Another one than the two that there are was refused before."""
     return reduce == "add"
 

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 
 from gradsmith.runtime.hook_calls cimport as_tuple
 from gradsmith.runtime.input_metadata cimport InputMetadata, fits, metadata_dtype, metadata_shape_tuple
-from gradsmith.runtime.node cimport NODE_CUSTOM, Node, metadata_of
+from gradsmith.runtime.node cimport NODE_CUSTOM, NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.tensor cimport TensorBase
 
 cdef extern from "Python.h":
@@ -42,7 +42,7 @@ def call_node(Node node not None, tuple given):
 
 cdef int check_recorded(Node node) except -1:
     """One that Python made by calling __new__ has no edges, and none of the tensors that it computes with."""
-    if node.sequence_nr == 0:
+    if node.sequence_nr == 0 and not node.flags & NODE_LEAF:
         raise RuntimeError(f"{node.name()} was not recorded by an operation: it has nothing to compute with")
     return 0
 

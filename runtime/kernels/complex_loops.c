@@ -10,6 +10,14 @@ typedef struct {
     double re, im;
 } number;
 
+/* Functions of one number are not inlined: in a loop the compiler would take vector functions for most elements and
+ * scalar ones for the rest, whose last bits differ. */
+#if defined(__GNUC__) || defined(__clang__)
+#define APART static __attribute__((noinline))
+#else
+#define APART static
+#endif
+
 /* ---- log1p */
 
 static void
@@ -30,7 +38,7 @@ square_less_one(number z)
     return sum + (sum_error + squares_error + fma(z.re, z.re, -xx) + fma(z.im, z.im, -yy));
 }
 
-static number
+APART number
 log1p_of(number z)
 {
     if (isnan(z.re) || isnan(z.im)) {
@@ -43,7 +51,7 @@ log1p_of(number z)
 
 /* ---- reciprocal: the greater part is divided by first, so that no square overflows */
 
-static number
+APART number
 reciprocal_of(number z)
 {
     if (z.re == 0 && z.im == 0) {
@@ -59,7 +67,7 @@ reciprocal_of(number z)
 
 /* ---- sign */
 
-static number
+APART number
 sign_of(number z)
 {
     double magnitude = hypot(z.re, z.im);

@@ -21,8 +21,8 @@ REAL_OF = {"complex64": "float32", "complex128": "float64"}
 RULES = {
     ("=", "=", "=", "="): """
         add mul sgn conj conj_physical where reshape view view_as reshape_as flatten transpose permute t T mT squeeze
-        squeeze.dim unsqueeze expand broadcast_to expand_as as_strided cat stack split split.sizes chunk unbind flip
-        select narrow gather scatter scatter_add index_select index_add masked_fill masked_select outer clone detach
+        squeeze.dim swapaxes movedim unsqueeze expand broadcast_to expand_as as_strided cat stack split split.sizes chunk unbind flip
+        select narrow gather scatter scatter.value scatter.reduce scatter.value_reduce scatter_add index_select index_add masked_fill masked_select outer clone detach
         contiguous to.other fill_ zero_ copy_ basic_index index""",
     ("-", "=", "=", "="): "sub neg pow",
     ("", "=", "=", "="): "add.alpha sub.alpha positive matmul mm bmm mv dot einsum",
@@ -44,6 +44,7 @@ RULES = {
     ("", "int64", "int64", "-"): "argmax argmin",
     ("-", "-", "=", "-"): "softmax log_softmax mse_loss",
     ("=", "=", "-", "-"): "bitwise_and bitwise_or bitwise_xor bitwise_not",
+    ("-", "=", "-", "-"): "bitwise_left_shift bitwise_right_shift",
     ("=", "=", "=", "real"): "real",
     ("-", "-", "-", "real"): "imag",
 }
@@ -278,3 +279,23 @@ def test_casts(source, target):
         gradient = gs.tensor(np.array([1, 2]).astype(target))
         y.backward(gradient)
         assert x.grad.dtype == x.dtype and x.grad.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("op", [gs.add, gs.sub])
+@pytest.mark.parametrize(
+    ("left", "right", "alpha"),
+    [
+        (gs.tensor([0.5, 1.5], dtype=gs.float64), gs.tensor([97, 200], dtype=gs.uint8), -1),
+        (gs.tensor([1, 2], dtype=gs.int32), gs.tensor([100, -100], dtype=gs.int8), 3),
+        (gs.tensor([1, 2], dtype=gs.int8), gs.tensor(2.5), 0.5),
+        (2.5, gs.tensor([100, -100], dtype=gs.int8), 3),
+    ],
+)
+def test_every_step_of_a_loop_computes_in_the_dtype_of_the_result(op, left, right, alpha):
+    """Not in that of one operand, in which `alpha * other` would wrap."""
+    if op is gs.add and not isinstance(left, gs.Tensor):
+        left, right = right, left
+    result = op(left, right, alpha=alpha)
+    one, other = (np.asarray(value, np.float64) for value in (left, right))
+    expected = one + alpha * other if op is gs.add else one - alpha * other
+    np.testing.assert_array_equal(result.numpy(), expected.astype(result.dtype))

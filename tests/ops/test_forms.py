@@ -34,6 +34,8 @@ PYTHON_OPERATORS = {
     "__pos__": operator.pos,
     "__abs__": operator.abs,
     "__invert__": operator.invert,
+    "__lshift__": operator.lshift,
+    "__rshift__": operator.rshift,
 }
 OPERATOR_CASES = [case for case in CASES if case.row.operators]
 
@@ -160,7 +162,7 @@ def test_operators_leave_foreign_types_to_the_other_side(row):
             return "other"
 
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = answer
-        __rand__ = __ror__ = __rxor__ = answer
+        __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = answer
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = answer
 
     name = next(name for name, kind in row.operators if kind == "binary")

@@ -60,6 +60,7 @@ cdef TensorBase gated_by_ops(TensorBase self, TensorBase other):
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
+        self, other = as_promoted((self, other))
         self = as_floating(self)
         other = as_floating(other)
         return op_mul_tensor(self, op_exp(op_mul_tensor(self, other)))
