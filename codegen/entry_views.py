@@ -320,7 +320,7 @@ def _array_argument(argument: Argument, *, separate: bool) -> str:
 
 
 def _promoted(variant: Variant) -> tuple[str, ...]:
-    """The operands, when there are several: each step computes in the dtype of the result, not in that of one operand."""
+    """The operands, when there are several: each step computes in the dtype of the result, not of one operand."""
     operands = [a.name for a in variant.signature.arguments if a.default is None and not a.keyword_only]
     return tuple(operands) if len(operands) > 1 else ()
 
