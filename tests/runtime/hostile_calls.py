@@ -13,9 +13,11 @@ import random
 import sys
 import warnings
 
-# Of a class rather than of its objects.
+# What is of a class rather than of its objects; and `_work`, the loop of a helper thread, which waits as long as the
+# process lives.
 LEFT_OUT = {
     "__init_subclass__", "__subclasshook__", "__class__", "__abstractmethods__", "__bases__", "__mro__", "__dict__",
+    "_work",
 }  # fmt: skip
 
 
