@@ -290,7 +290,7 @@ def scan_functions(folder: Path) -> dict[str, str]:
     return found
 
 
-# Functions of runtime/preparation.pxd, and how many arguments they take.
+# What may stand in `prepare`: `prepare_<name>` of runtime/preparation.pxd, and how many arguments it takes.
 PREPARATIONS: dict[str, tuple[int, ...]] = {
     "addend": (3,),
     "apart": (2,),

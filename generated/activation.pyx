@@ -113,7 +113,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -445,13 +453,13 @@ cdef TensorBase inplace_relu(TensorBase self):
 cdef object call_relu(object self):
     self = check_tensor(self, "relu", "input", 1)
     check_real(self, "relu")
-    self = numeric("relu", self)
+    self = prepare_numeric("relu", self)
     return op_relu(<TensorBase>self)
 
 cdef object call_relu_(object self):
     self = check_tensor(self, "relu_", "input", 1)
     check_real(self, "relu_")
-    self = numeric("relu_", self)
+    self = prepare_numeric("relu_", self)
     return inplace_relu(<TensorBase>self)
 
 def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
@@ -702,7 +710,7 @@ cdef object call_softplus(object self, object beta, object threshold):
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
     check_real(self, "softplus")
-    self = floating("softplus", self)
+    self = prepare_floating("softplus", self)
     return op_softplus(<TensorBase>self, beta, threshold)
 
 def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=None):
@@ -755,7 +763,7 @@ cdef object call_gelu(object self, object approximate):
     self = check_tensor(self, "gelu", "input", 1)
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
-    self = floating("gelu", self)
+    self = prepare_floating("gelu", self)
     return op_gelu(<TensorBase>self, approximate)
 
 def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
@@ -1102,12 +1110,12 @@ cdef TensorBase inplace_silu(TensorBase self):
 
 cdef object call_silu(object self):
     self = check_tensor(self, "silu", "input", 1)
-    self = floating("silu", self)
+    self = prepare_floating("silu", self)
     return op_silu(<TensorBase>self)
 
 cdef object call_silu_(object self):
     self = check_tensor(self, "silu_", "input", 1)
-    self = floating("silu_", self)
+    self = prepare_floating("silu_", self)
     return inplace_silu(<TensorBase>self)
 
 def silu(input=None, inplace=False, *, x=None, a=None, x1=None):

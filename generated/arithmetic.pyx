@@ -116,7 +116,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -517,8 +525,8 @@ cdef object call_add_alpha(object self, object other, object alpha):
     self = as_first_operand(self, "add", "input", 1, other)
     other = as_operand(other, "add", "other", 2)
     alpha = as_number(alpha, "add", "alpha", 3)
-    other = addend("add", self, other, alpha)
-    alpha = factor("add", self, other, alpha)
+    other = prepare_addend("add", self, other, alpha)
+    alpha = prepare_factor("add", self, other, alpha)
     if is_tensor(other):
         return op_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return op_add_alpha_scalar(<TensorBase>self, other, alpha)
@@ -534,8 +542,8 @@ cdef object call_add_alpha_(object self, object other, object alpha):
     self = check_tensor(self, "add_", "input", 1)
     other = as_operand(other, "add_", "other", 2)
     alpha = as_number(alpha, "add_", "alpha", 3)
-    other = addend("add_", self, other, alpha)
-    alpha = factor("add_", self, other, alpha)
+    other = prepare_addend("add_", self, other, alpha)
+    alpha = prepare_factor("add_", self, other, alpha)
     if is_tensor(other):
         return inplace_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_add_alpha_scalar(<TensorBase>self, other, alpha)
@@ -1047,7 +1055,7 @@ cdef object call_sub_alpha(object self, object other, object alpha):
     self = as_operand(self, "sub", "input", 1)
     other = as_operand(other, "sub", "other", 2)
     alpha = as_number(alpha, "sub", "alpha", 3)
-    other = subtrahend("sub", self, other, alpha)
+    other = prepare_subtrahend("sub", self, other, alpha)
     if is_tensor(self) and is_tensor(other):
         return op_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
     if is_tensor(self):
@@ -1068,7 +1076,7 @@ cdef object call_sub_alpha_(object self, object other, object alpha):
     self = check_tensor(self, "sub_", "input", 1)
     other = as_operand(other, "sub_", "other", 2)
     alpha = as_number(alpha, "sub_", "alpha", 3)
-    other = subtrahend("sub_", self, other, alpha)
+    other = prepare_subtrahend("sub_", self, other, alpha)
     if is_tensor(other):
         return inplace_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)

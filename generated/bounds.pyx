@@ -115,7 +115,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -1148,7 +1156,7 @@ cdef object call_clamp(object self, object min, object max):
     check_real(self, "clamp")
     check_real(min, "clamp")
     check_real(max, "clamp")
-    self = clampable("clamp", self, min, max)
+    self = prepare_clampable("clamp", self, min, max)
     if is_tensor(min) and is_tensor(max):
         return op_clamp_tensor_tensor(<TensorBase>self, <TensorBase>min, <TensorBase>max)
     if is_tensor(min):
@@ -1160,7 +1168,7 @@ cdef object call_clamp(object self, object min, object max):
 cdef object call_clamp_open(object self, object min, object max):
     self = check_tensor(self, "clamp", "input", 1)
     check_real(self, "clamp")
-    self = clampable("clamp", self, min, max)
+    self = prepare_clampable("clamp", self, min, max)
     return op_clamp_open(<TensorBase>self, min, max)
 
 cdef object call_clamp_(object self, object min, object max):
@@ -1170,7 +1178,7 @@ cdef object call_clamp_(object self, object min, object max):
     check_real(self, "clamp_")
     check_real(min, "clamp_")
     check_real(max, "clamp_")
-    self = clampable("clamp_", self, min, max)
+    self = prepare_clampable("clamp_", self, min, max)
     if is_tensor(min) and is_tensor(max):
         return inplace_clamp_tensor_tensor(<TensorBase>self, <TensorBase>min, <TensorBase>max)
     if is_tensor(min):
@@ -1182,7 +1190,7 @@ cdef object call_clamp_(object self, object min, object max):
 cdef object call_clamp_open_(object self, object min, object max):
     self = check_tensor(self, "clamp_", "input", 1)
     check_real(self, "clamp_")
-    self = clampable("clamp_", self, min, max)
+    self = prepare_clampable("clamp_", self, min, max)
     return inplace_clamp_open(<TensorBase>self, min, max)
 
 cdef Overloads CLAMP_OVERLOADS = Overloads("clamp", (
@@ -1486,7 +1494,7 @@ cdef object call_clamp_min(object self, object min):
     min = as_operand(min, "clamp_min", "min", 2)
     check_real(self, "clamp_min")
     check_real(min, "clamp_min")
-    self = clampable("clamp_min", self, min)
+    self = prepare_clampable("clamp_min", self, min)
     if is_tensor(min):
         return op_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return op_clamp_min_scalar(<TensorBase>self, min)
@@ -1496,7 +1504,7 @@ cdef object call_clamp_min_(object self, object min):
     min = as_operand(min, "clamp_min_", "min", 2)
     check_real(self, "clamp_min_")
     check_real(min, "clamp_min_")
-    self = clampable("clamp_min_", self, min)
+    self = prepare_clampable("clamp_min_", self, min)
     if is_tensor(min):
         return inplace_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return inplace_clamp_min_scalar(<TensorBase>self, min)
@@ -1743,7 +1751,7 @@ cdef object call_clamp_max(object self, object max):
     max = as_operand(max, "clamp_max", "max", 2)
     check_real(self, "clamp_max")
     check_real(max, "clamp_max")
-    self = clampable("clamp_max", self, max)
+    self = prepare_clampable("clamp_max", self, max)
     if is_tensor(max):
         return op_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return op_clamp_max_scalar(<TensorBase>self, max)
@@ -1753,7 +1761,7 @@ cdef object call_clamp_max_(object self, object max):
     max = as_operand(max, "clamp_max_", "max", 2)
     check_real(self, "clamp_max_")
     check_real(max, "clamp_max_")
-    self = clampable("clamp_max_", self, max)
+    self = prepare_clampable("clamp_max_", self, max)
     if is_tensor(max):
         return inplace_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return inplace_clamp_max_scalar(<TensorBase>self, max)

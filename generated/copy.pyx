@@ -113,7 +113,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -939,7 +947,7 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
 cdef object call_copy_(object self, object src):
     self = check_tensor(self, "copy_", "input", 1)
     src = as_operand(src, "copy_", "src", 2)
-    src = apart("copy_", src, self)
+    src = prepare_apart("copy_", src, self)
     if is_tensor(src):
         return op_copy__tensor(<TensorBase>self, <TensorBase>src)
     return op_copy__scalar(<TensorBase>self, src)

@@ -113,7 +113,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -999,7 +1007,7 @@ cdef object call_argmax(object self, object dim, object keepdim):
     dim = as_int_or_none(dim, "argmax", "dim", 2)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
     check_real(self, "argmax")
-    self = numeric("argmax", self)
+    self = prepare_numeric("argmax", self)
     return op_argmax(<TensorBase>self, dim, keepdim)
 
 def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
@@ -1056,7 +1064,7 @@ cdef object call_argmin(object self, object dim, object keepdim):
     dim = as_int_or_none(dim, "argmin", "dim", 2)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
     check_real(self, "argmin")
-    self = numeric("argmin", self)
+    self = prepare_numeric("argmin", self)
     return op_argmin(<TensorBase>self, dim, keepdim)
 
 def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):

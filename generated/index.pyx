@@ -113,7 +113,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -683,7 +691,7 @@ cdef object call_index_put(object self, object indices, object values, object ac
     self = check_tensor(self, "index_put", "input", 1)
     values = as_operand(values, "index_put", "values", 3)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
-    values = apart("index_put", values, self)
+    values = prepare_apart("index_put", values, self)
     if is_tensor(values):
         return op_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
     return op_index_put_scalar(<TensorBase>self, indices, values, accumulate)
@@ -692,7 +700,7 @@ cdef object call_index_put_(object self, object indices, object values, object a
     self = check_tensor(self, "index_put_", "input", 1)
     values = as_operand(values, "index_put_", "values", 3)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
-    values = apart("index_put_", values, self)
+    values = prepare_apart("index_put_", values, self)
     if is_tensor(values):
         return inplace_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
     return inplace_index_put_scalar(<TensorBase>self, indices, values, accumulate)

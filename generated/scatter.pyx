@@ -113,7 +113,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -714,7 +722,7 @@ cdef object call_scatter(object self, object dim, object index, object src):
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
-    src = apart("scatter", src, self)
+    src = prepare_apart("scatter", src, self)
     if is_tensor(src):
         return op_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return op_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
@@ -749,7 +757,7 @@ cdef object call_scatter_(object self, object dim, object index, object src):
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
-    src = apart("scatter_", src, self)
+    src = prepare_apart("scatter_", src, self)
     if is_tensor(src):
         return inplace_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return inplace_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
@@ -1053,7 +1061,7 @@ cdef object call_scatter_add(object self, object dim, object index, object src):
     dim = as_int(dim, "scatter_add", "dim", 2)
     index = check_tensor(index, "scatter_add", "index", 3)
     src = check_tensor(src, "scatter_add", "src", 4)
-    src = apart("scatter_add", src, self)
+    src = prepare_apart("scatter_add", src, self)
     return op_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
 cdef object call_scatter_add_(object self, object dim, object index, object src):
@@ -1061,7 +1069,7 @@ cdef object call_scatter_add_(object self, object dim, object index, object src)
     dim = as_int(dim, "scatter_add_", "dim", 2)
     index = check_tensor(index, "scatter_add_", "index", 3)
     src = check_tensor(src, "scatter_add_", "src", 4)
-    src = apart("scatter_add_", src, self)
+    src = prepare_apart("scatter_add_", src, self)
     return inplace_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
 def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x1=None, axis=None, out=None):
@@ -1335,7 +1343,7 @@ cdef object call_index_add(object self, object dim, object index, object source,
     index = check_tensor(index, "index_add", "index", 3)
     source = check_tensor(source, "index_add", "source", 4)
     alpha = as_number(alpha, "index_add", "alpha", 5)
-    source = apart("index_add", source, self)
+    source = prepare_apart("index_add", source, self)
     return op_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 cdef object call_index_add_(object self, object dim, object index, object source, object alpha):
@@ -1344,7 +1352,7 @@ cdef object call_index_add_(object self, object dim, object index, object source
     index = check_tensor(index, "index_add_", "index", 3)
     source = check_tensor(source, "index_add_", "source", 4)
     alpha = as_number(alpha, "index_add_", "alpha", 5)
-    source = apart("index_add_", source, self)
+    source = prepare_apart("index_add_", source, self)
     return inplace_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None, a=None, x1=None, axis=None, out=None):

@@ -119,7 +119,15 @@ from gradsmith.runtime.node_slots cimport (
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport addend, apart, clampable, factor, floating, numeric, subtrahend
+from gradsmith.runtime.preparation cimport (
+    prepare_addend,
+    prepare_apart,
+    prepare_clampable,
+    prepare_factor,
+    prepare_floating,
+    prepare_numeric,
+    prepare_subtrahend,
+)
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
 from gradsmith.runtime.saved_variable cimport (
     save_input,
@@ -295,7 +303,7 @@ cdef TensorBase op_positive(TensorBase self):
 
 cdef object call_positive(object self):
     self = check_tensor(self, "positive", "input", 1)
-    self = numeric("positive", self)
+    self = prepare_numeric("positive", self)
     return op_positive(<TensorBase>self)
 
 def positive(input=None, *, x=None, a=None, x1=None):
@@ -406,12 +414,12 @@ cdef TensorBase inplace_abs(TensorBase self):
 
 cdef object call_abs(object self):
     self = check_tensor(self, "abs", "input", 1)
-    self = numeric("abs", self)
+    self = prepare_numeric("abs", self)
     return op_abs(<TensorBase>self)
 
 cdef object call_abs_(object self):
     self = check_tensor(self, "abs_", "input", 1)
-    self = numeric("abs_", self)
+    self = prepare_numeric("abs_", self)
     return inplace_abs(<TensorBase>self)
 
 def abs(input=None, *, x=None, a=None, x1=None, out=None):

@@ -2,18 +2,18 @@
 # form that was called, and gives the argument back, converted or as it was.
 
 # No bool tensor.
-cdef object numeric(str op, object value)
+cdef object prepare_numeric(str op, object value)
 
 # Of a real or complex floating dtype.
-cdef object floating(str op, object value)
+cdef object prepare_floating(str op, object value)
 
 # Not a bool tensor that is clamped to bools, unless a tensor is the only bound.
-cdef object clampable(str op, object value, object bound, object other=*)
+cdef object prepare_clampable(str op, object value, object bound, object other=*)
 
 # In place: a source that shares no element with the tensor that is written, other than all with copy_.
-cdef object apart(str op, object source, object target)
+cdef object prepare_apart(str op, object source, object target)
 
 # A second operand that is multiplied by `alpha` first, and that number.
-cdef object addend(str op, object value, object other, object alpha)
-cdef object subtrahend(str op, object value, object other, object alpha)
-cdef object factor(str op, object value, object other, object alpha)
+cdef object prepare_addend(str op, object value, object other, object alpha)
+cdef object prepare_subtrahend(str op, object value, object other, object alpha)
+cdef object prepare_factor(str op, object value, object other, object alpha)

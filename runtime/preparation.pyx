@@ -28,7 +28,7 @@ cdef bint is_integral(object value) except -1:
     return is_tensor(value) and (cnp.PyTypeNum_ISINTEGER(type_of(value)) or type_of(value) == cnp.NPY_BOOL)
 
 
-cdef object numeric(str op, object value):
+cdef object prepare_numeric(str op, object value):
     return refuse_bool(op) if is_bool(value) else value
 
 
@@ -36,7 +36,7 @@ cdef object refuse_bool(str op):
     raise NotImplementedError(f"{op}(): not defined for bool tensors; convert to an integer dtype first")
 
 
-cdef object clampable(str op, object value, object bound, object other=None):
+cdef object prepare_clampable(str op, object value, object bound, object other=None):
     if not is_bool(value) or (bound is None and other is None):
         return value
     if not (bound is None or is_bool(bound)) or not (other is None or is_bool(other)):
@@ -45,7 +45,7 @@ cdef object clampable(str op, object value, object bound, object other=None):
     return value if alone and is_tensor(other if bound is None else bound) else refuse_bool(op)
 
 
-cdef object floating(str op, object value):
+cdef object prepare_floating(str op, object value):
     if is_integral(value):
         raise NotImplementedError(f"{op}(): not defined for {value.dtype} tensors; convert to a floating dtype first")
     return value
@@ -76,7 +76,7 @@ cdef bint overlaps_in_part(object a, object b) except -1:
     return a.shape == b.shape and not (a.strides == b.strides and cnp.PyArray_DATA(a) == cnp.PyArray_DATA(b))
 
 
-cdef object apart(str op, object source, object target):
+cdef object prepare_apart(str op, object source, object target):
     if not op.endswith("_") or not is_tensor(source) or source is target and op == "copy_":
         return source
     cdef cnp.ndarray a = <cnp.ndarray>(<TensorBase>source).array
@@ -102,7 +102,7 @@ cdef bint is_usual(object value, object other, object alpha) except -1:
     return type_of(value) == type_of(other) and type_of(value) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) and abs(alpha) < 1e38
 
 
-cdef object addend(str op, object value, object other, object alpha):
+cdef object prepare_addend(str op, object value, object other, object alpha):
     if is_usual(value, other, alpha):
         return other
     dtype = result_type(value, other)
@@ -124,14 +124,14 @@ cdef int check_alpha(str op, object alpha, object dtype) except -1:
     return 0
 
 
-cdef object subtrahend(str op, object value, object other, object alpha):
+cdef object prepare_subtrahend(str op, object value, object other, object alpha):
     if is_bool(value) or is_bool(other):
         raise RuntimeError(
             f"{op}(): Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
             "mask, use the `~` or `logical_not()` operator instead"
         )
-    return addend(op, value, other, alpha)
+    return prepare_addend(op, value, other, alpha)
 
 
-cdef object factor(str op, object value, object other, object alpha):
+cdef object prepare_factor(str op, object value, object other, object alpha):
     return bool(alpha) if is_bool(value) and is_bool(other) else alpha
