@@ -168,12 +168,19 @@ cdef int fill(PyObject *out, object number) except -1:
 
 def element_of(number, dtype):
     """Array without dimensions that holds a number; RuntimeError where the dtype cannot hold it."""
-    return owned(gs_full(numpy.dtype(dtype).num, 0, NULL, <PyObject *>number))
+    return owned(gs_full(number_type(dtype), 0, NULL, <PyObject *>number))
 
 
 def wrapped_element(number, dtype):
     """The same for an operand of arithmetic: an integer beyond the dtype's range wraps around."""
-    return owned(gs_wrapped(numpy.dtype(dtype).num, <PyObject *>number))
+    return owned(gs_wrapped(number_type(dtype), <PyObject *>number))
+
+
+cdef int number_type(object dtype) except -1:
+    found = numpy.dtype(dtype)
+    if found.kind not in "biufc" or found.char in "gG":
+        raise TypeError(f"expected a dtype that tensors have, but got {found}")
+    return found.num
 
 
 cdef object empty_like(object a, object dtype):

@@ -341,9 +341,10 @@ cdef object own_copy(object item):
     return item.copy() if cnp.PyArray_Check(item) else item
 
 
-def first_of(list items):
+def first_of(list items not None):
     """The argument that was saved as the only item."""
-    return items[0]
+    (item,) = items
+    return item
 
 
 cdef object unpack_object(Node node, int value_slot):
