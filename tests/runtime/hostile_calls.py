@@ -13,12 +13,12 @@ import random
 import sys
 import warnings
 
-# What is of a class rather than of its objects; and `_work`, the loop of a helper thread, which waits as long as the
-# process lives.
+# Of a class rather than of its objects.
 LEFT_OUT = {
     "__init_subclass__", "__subclasshook__", "__class__", "__abstractmethods__", "__bases__", "__mro__", "__dict__",
-    "_work",
 }  # fmt: skip
+# They wait for other threads, which is all they do: the loop of a helper, and what waits for its answer.
+WAITING = {"_work", "_wait_regardless"}
 
 
 def junk_values():
@@ -64,6 +64,8 @@ class Caller:
 
     def walk_module(self, module):
         for name, value in sorted(vars(module).items()):
+            if name in WAITING:
+                continue
             what = f"{module.__name__}.{name}"
             if isinstance(value, type):
                 if getattr(value, "__module__", "").startswith("gradsmith") and value not in self.seen:
@@ -77,9 +79,9 @@ class Caller:
             return
         self.with_junk(what, cls, singles=False)
         for raw in self.raw_objects(what, cls):
-            for name in sorted(set(dir(cls)) - LEFT_OUT):
+            for name in sorted(set(dir(cls)) - LEFT_OUT - WAITING):
                 self.walk_attribute(f"{what}.__new__().{name}", raw, name, is_new=name in vars(cls))
-        for name in sorted(set(vars(cls)) - LEFT_OUT):
+        for name in sorted(set(vars(cls)) - LEFT_OUT - WAITING):
             with contextlib.suppress(Exception):
                 method = getattr(cls, name)
                 if callable(method):
