@@ -36,7 +36,7 @@ from .schema_types import Type
 
 @dataclass(frozen=True)
 class SecondNames:
-    """What else a parameter is called: ``sum(x, axis=0)``."""
+    """Second names of a parameter: ``sum(x, axis=0)``."""
 
     of: str  # dim
     names: tuple[str, ...]  # axis

@@ -3,7 +3,7 @@
 They are in a dict that the tensor does not have until the first is set. Python finds it by its place in the tensor
 (`tp_dictoffset`), so that looking up a method costs what it does without.
 
-What is attached may lead back to the tensor, so the cyclic collector must know it: see collected.pyx, Note [Collected
+An attribute may refer back to the tensor, so the cyclic collector must see it: see collected.pyx, Note [Collected
 late]. A number or a text leads nowhere. The first other value makes everything known that may lead to the tensor by
 then; what is made later looks at HAS_ATTRIBUTES.
 """
@@ -32,7 +32,7 @@ cdef dict attributes_of(TensorBase t):
 
 
 def attributes_if_any(TensorBase tensor not None):
-    """The attributes of a tensor, for somebody who only reads them; an empty dict when it has none."""
+    """The attributes of a tensor, for reading only; an empty dict when it has none."""
     return {} if tensor.attributes == NULL else <object>tensor.attributes
 
 

@@ -36,7 +36,7 @@ gs_set_new(<PyTypeObject *>TensorBase, new_from_python)
 
 
 cdef TensorBase as_instance(object cls, TensorBase source, str function):
-    """Instance of `cls` in place of `source`, which was made for it and which nobody else has."""
+    """Instance of `cls` in place of `source`, a temporary whose contents it takes over."""
     if not isinstance(cls, type) or not issubclass(cls, <type>tensor_type_pointer()):
         raise TypeError(
             f"{function}(): Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "

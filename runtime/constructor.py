@@ -22,7 +22,7 @@ _FORMS = "Tensor(), Tensor(*size), Tensor(sequence) or Tensor(other), each with 
 
 
 def construct(args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """The tensor, which nobody else has.
+    """A new tensor from the arguments of ``Tensor(...)``.
 
     Raises
     ------

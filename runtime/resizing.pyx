@@ -78,7 +78,7 @@ cdef object grown(object elements, tuple size):
 
 
 cdef bint is_alone(PyObject *array) noexcept:
-    """Does nobody else hold the array, or what it is a view of? Memory without a byte is never shared."""
+    """Is this the only reference to the array and to its memory? Empty memory is never shared."""
     while Py_REFCNT(array) == 1:
         if cnp.PyArray_BASE(<cnp.ndarray>array) == NULL:
             return True

@@ -444,7 +444,7 @@ cdef int add_along(object a, int axis) except -1:
     return 0
 
 
-# What running sums are made of: the parts of a complex number are two columns.
+# Running sums treat the parts of a complex number as two columns.
 ctypedef fused part:
     float
     double
