@@ -100,7 +100,7 @@ class Origin:
 def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     errors = Collector(origin.file)
     entries = read(text, errors) if origin.library is None else read(text, errors, families=None)
-    declarations = [d for entry in entries if (d := declare(entry, errors, origin.package)) is not None]
+    declarations = [d for entry in entries if (d := declare(entry, errors, functions, origin.package)) is not None]
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
     _verify_inplace_entries(declarations, errors)

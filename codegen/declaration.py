@@ -10,6 +10,7 @@ from .model import ForwardKind, Op, Policy, Variant
 from .reader import RawEntry, RawText
 from .reductions import Reduction, expect_reduction
 from .schema import Signature
+from .ufunc_facts import why_nondifferentiable
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class RawForward:
     start: int
     text: str
 
+    @property
+    def ufunc(self) -> str:
+        """Its name, or ""."""
+        return self.text.strip() if self.kind == "ufunc" else ""
+
 
 @dataclass(frozen=True)
 class Declaration:
@@ -79,7 +85,11 @@ class Declaration:
 
     @property
     def nondifferentiable(self) -> str:
-        return self.entry.expect_text("nondifferentiable") or ""
+        return self.entry.expect_text("nondifferentiable") or why_nondifferentiable(self.ufunc)
+
+    @property
+    def ufunc(self) -> str:
+        return self.forward.ufunc if self.forward else ""
 
     @property
     def saves(self) -> frozenset[str] | None:

@@ -5,26 +5,35 @@ Of its gradients see `declare_gradients`, of its forms `declare_forms`, of its p
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import cast, get_args
 
+from .call_text import CallArgument, parse_call
 from .callees import expand
-from .declaration import Declaration, RawForward
+from .declaration import Declaration, DerivedText, RawForward
 from .declare_forms import FormReader
 from .declare_gradients import GradientReader
 from .errors import Collector, Position, Problem, hint_from
-from .model import ForwardKind
+from .model import ForwardKind, Policy
 from .policy import PolicyReader
-from .python_text import verify_names, verify_parse
-from .reader import Pairs, RawEntry, RawText, expect_truth
+from .python_text import verify_names
+from .reader import RawEntry, RawText, expect_truth
 from .schema import Signature
 from .structure import StructureCheck, verify_returns
-from .vocabulary import SAMPLE_NAMES
+from .ufunc_facts import takes_complex
+from .usual_samples import UsualSamples, expect_generators
+from .vocabulary import SAMPLE_NAMES, UFUNCS
 
 FORWARD_KINDS: tuple[str, ...] = get_args(ForwardKind)
 
 
-def declare(entry: RawEntry, errors: Collector, package: str = "") -> Declaration | None:
-    """Understand an entry as far as it can be without the others; None when its schema is wrong."""
+def declare(
+    entry: RawEntry, errors: Collector, functions: Collection[str] = (), package: str = ""
+) -> Declaration | None:
+    """Understand an entry as far as it can be without the others; None when its schema is wrong.
+
+    `functions` are the names of the functions that ``array(...)`` may call.
+    """
     try:
         signature = Signature.parse(entry.name.text)
         verify_returns(signature)
@@ -32,16 +41,19 @@ def declare(entry: RawEntry, errors: Collector, package: str = "") -> Declaratio
         position = entry.name.position_of(problem.offset)
         errors.add(position, entry.base, f"schema: {problem.problem}", problem.hint)
         return None
-    return _Declarer(entry, signature, errors, package).declaration()
+    return _Declarer(entry, signature, errors, functions, package).declaration()
 
 
 class _Declarer:
     """Checks one entry key by key."""
 
-    def __init__(self, entry: RawEntry, signature: Signature, errors: Collector, package: str) -> None:
+    def __init__(
+        self, entry: RawEntry, signature: Signature, errors: Collector, functions: Collection[str], package: str
+    ) -> None:
         self.entry = entry
         self.signature = signature
         self.errors = errors
+        self.functions = functions
         self.package = package
         self.told: set[str] = set()  # names in samples that are no arguments
 
@@ -54,8 +66,9 @@ class _Declarer:
         missing = gradients.verify_gradients(forward, formulas, outputs)
         gradients.verify_tangents(forward, bool(formulas or missing), tangent_formulas, outputs)
         gradients.verify_saves(bool(formulas or missing))
-        forms = FormReader(self.entry, self.signature, self.errors, self.package)
+        forms = FormReader(self.entry, self.signature, self.errors, forward.kind if forward else "", self.package)
         forms.verify()
+        policy = PolicyReader(self.entry, self.signature, self.errors).policy()
         self.verify_doc()
         StructureCheck(self.entry, self.signature, self.errors).verify()
         return Declaration(
@@ -70,9 +83,9 @@ class _Declarer:
             output_differentiability=outputs,
             output_condition=gradients.output_condition(),
             forms=forms.forms(),
-            supports_complex=self.supports_complex(),
-            samples=self.samples(),
-            policy=PolicyReader(self.entry, self.signature, self.errors).policy(),
+            supports_complex=self.supports_complex(forward),
+            samples=self.samples(forward, policy),
+            policy=policy,
             package=self.package,
         )
 
@@ -84,9 +97,7 @@ class _Declarer:
     def forward(self) -> RawForward | None:
         raw = self.entry.texts.get("forward")
         if raw is None:
-            if "forward" not in self.entry.keys:
-                self.error(self.entry.name.position, "has no 'forward'", self.kinds_hint())
-            return None
+            return None if "forward" in self.entry.keys else self.usual_forward()
         kind, bracket, rest = raw.text.partition("(")
         if not bracket or not rest.endswith(")") or not kind.strip().isidentifier():
             problem = f"forward is '{raw.text}', which is no kind(expression)"
@@ -99,43 +110,73 @@ class _Declarer:
         known = cast("ForwardKind", kind.strip())
         return RawForward(known, raw, len(kind) + 1, rest[:-1])
 
+    def usual_forward(self) -> RawForward | None:
+        """That of an entry which names none: the function ``<name>_of`` of all arguments, or else NumPy's ufunc."""
+        base, position = self.signature.base, self.entry.name.position
+        names = [a.name for a in self.signature.arguments]
+        if f"{base}_of" in self.functions:
+            text = f"{base}_of({', '.join(names)})"
+            return RawForward("array", DerivedText(text, position, text), 0, text)
+        if UFUNCS.get(base) == len(names):
+            return RawForward("ufunc", DerivedText(base, position, base), 0, base)
+        hint = f"There is neither a function '{base}_of' nor a ufunc '{base}'. {self.kinds_hint()}"
+        self.error(position, "has no 'forward'", hint)
+        return None
+
     @staticmethod
     def kinds_hint() -> str:
         return f"Kinds: {', '.join(f'{kind}(...)' for kind in FORWARD_KINDS)}."
 
     # -- samples and small things
 
-    def samples(self) -> tuple[dict[str, str], ...]:
-        if not self.entry.samples:
+    def samples(self, forward: RawForward | None, policy: Policy) -> tuple[dict[str, str], ...]:
+        written = tuple(self.sample(sample) for sample in self.entry.samples)
+        generators = expect_generators(written[0]) if len(written) == 1 else None
+        if self.entry.samples and generators is None:
+            return written
+        kind = forward.kind if forward else ""
+        usual = UsualSamples(
+            self.signature,
+            ufunc=forward.ufunc if forward else "",
+            is_elementwise=kind in ("ufunc", "pointwise"),
+            domain=dict(policy.domain),
+            generators=generators or {},
+        )
+        found = usual.samples()
+        if not found:
             self.error(self.entry.name.position, "has no 'samples'", "Nothing would test it.")
-        return tuple(self.sample(sample) for sample in self.entry.samples)
-
-    def sample(self, sample: Pairs) -> dict[str, str]:
-        names = [a.name for a in self.signature.arguments]
-        # A parenthesis that is open makes the rest of the sample other keys and values.
-        if not all(self.parses(key, value) for key, value in sample):
-            return {}
-        for key, value in sample:
-            if key.text not in names and key.text not in self.told:
-                self.told.add(key.text)
-                hint = hint_from("Arguments", key.text, names)
-                self.error(key.position, f"sample for '{key.text}', which is no argument", hint)
-            verify_names(self.errors, self.signature.base, value, f"sample for '{key.text}'", SAMPLE_NAMES)
-        found = {key.text: value.text for key, value in sample}
-        required = [a.name for a in self.signature.arguments if a.default is None]
-        missing = [name for name in required if name not in found]
-        if missing and found.keys() <= set(names):
-            position = sample[0][0].position if sample else self.entry.name.position
-            self.error(position, f"sample has no value for '{missing[0]}'")
         return found
 
-    def parses(self, key: RawText, value: RawText) -> bool:
-        return verify_parse(self.errors, self.signature.base, value, f"sample for '{key.text}'")
+    def sample(self, raw: RawText) -> dict[str, str]:
+        names = tuple(a.name for a in self.signature.arguments)
+        try:
+            given = parse_call(raw, names)
+        except Problem as problem:
+            self.error(raw.position_of(problem.offset), f"sample {problem.problem}", problem.hint)
+            return {}
+        for argument in given:
+            self.verify_sample_of(argument, names)
+        found = {argument.name: argument.value.text for argument in given}
+        required = [a.name for a in self.signature.arguments if a.default is None]
+        missing = [name for name in required if name not in found]
+        if missing and found.keys() <= set(names) and expect_generators(found) is None:
+            self.error(raw.position, f"sample has no value for '{missing[0]}'")
+        return found
+
+    def verify_sample_of(self, argument: CallArgument, names: tuple[str, ...]) -> None:
+        name, value = argument.name, argument.value
+        if name not in names and name not in self.told:
+            self.told.add(name)
+            hint = hint_from("Arguments", name, names)
+            self.error(argument.position, f"sample for '{name}', which is no argument", hint)
+        verify_names(self.errors, self.signature.base, value, f"sample for '{name}'", SAMPLE_NAMES)
 
     def verify_doc(self) -> None:
         if "doc" not in self.entry.texts:
             self.error(self.entry.name.position, "has no 'doc'", "Say in a sentence what it computes.")
 
-    def supports_complex(self) -> bool:
+    def supports_complex(self, forward: RawForward | None) -> bool:
         text = self.entry.texts.get("complex")
-        return text is None or expect_truth(text, "complex", self.signature.base, self.errors) is not False
+        if text is None:
+            return forward is None or takes_complex(forward.ufunc)
+        return expect_truth(text, "complex", self.signature.base, self.errors) is not False

@@ -13,6 +13,18 @@ from .schema import Return, Signature
 from .schema_types import Type
 from .vocabulary import OPERATORS
 
+EVERY_FORM = frozenset({"function", "method", "inplace", "out"})
+# Sets of forms with a name: `variants: all`.
+PRESETS = {"all": EVERY_FORM, "internal": frozenset({"function", "internal"})}
+# Kind of the forward -> the forms of an entry that names none, as far as the op can have them.
+USUAL_FORMS = {
+    "ufunc": EVERY_FORM,
+    "pointwise": EVERY_FORM,
+    "array": frozenset({"function", "method", "out"}),
+    "view": frozenset({"function", "method", "copy"}),
+    "composite": frozenset({"function", "method"}),
+}
+
 
 @dataclass(frozen=True)
 class FormReader:
@@ -21,6 +33,7 @@ class FormReader:
     entry: RawEntry
     signature: Signature
     errors: Collector
+    kind: str  # of the forward
     package: str  # of a table outside the tree
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -29,9 +42,16 @@ class FormReader:
     def forms(self) -> frozenset[str]:
         texts = self.entry.lists.get("variants")
         if texts is None:
-            possible = {"function", "method"} - ({"method"} if self.why_not("method") else set())
-            return frozenset(possible)
+            refused = {"inplace"} if "out_of_place" in self.entry.keys else set()
+            return frozenset(form for form in self.usual_forms() - refused if not self.why_not(form))
+        if len(texts) == 1 and texts[0].text in PRESETS:
+            return PRESETS[texts[0].text]
         return frozenset(text.text for text in texts if text.text in FORMS)
+
+    def usual_forms(self) -> frozenset[str]:
+        """The forms of an entry that names none, which follow from how it is computed."""
+        is_view = any(r.type.alias and not r.type.written for r in self.signature.returns)
+        return USUAL_FORMS.get("view" if is_view and self.kind == "array" else self.kind, USUAL_FORMS["composite"])
 
     def verify(self) -> None:
         for text in self.entry.lists.get("variants", ()):
@@ -46,8 +66,10 @@ class FormReader:
         self.verify_variadic()
 
     def verify_form(self, text: RawText) -> None:
+        if text.text in PRESETS and len(self.entry.lists["variants"]) == 1:
+            return
         if text.text not in FORMS:
-            hint = hint_from("Variants", text.text, FORMS)
+            hint = hint_from("Variants", text.text, [*FORMS, *PRESETS])
             self.error(text.position, f"unknown variant '{text.text}'", hint)
             return
         reason = self.why_not(text.text)
@@ -69,7 +91,7 @@ class FormReader:
         if form == "property":
             others = [a for a in self.signature.arguments if a.name != "self" and a.default is None]
             return f"'{others[0].name}' has no default" if others else ""
-        if form == "out" and "function" not in self.forms():
+        if form == "out" and "variants" in self.entry.lists and "function" not in self.forms():
             return "the op is no function, and methods take no 'out'"
         if form == "inplace" and len(self.signature.returns) > 1:
             return "the op returns several things"

@@ -9,6 +9,7 @@ from .declaration import RawFormula, RawForward
 from .errors import Collector, Position, did_you_mean, hint_from
 from .reader import KEYS, RawEntry, RawText, expect_truth
 from .schema import Argument, Signature
+from .ufunc_facts import why_nondifferentiable
 
 NON_DIFFERENTIABLE = "non_differentiable"
 
@@ -186,6 +187,8 @@ class GradientReader:
             return "a composite op takes its gradient from its parts"
         if "nondifferentiable" in self.entry.texts:
             return "the entry says 'nondifferentiable'"
+        if forward is not None and why_nondifferentiable(forward.ufunc):
+            return why_nondifferentiable(forward.ufunc)
         return "" if any(outputs) else "no result is differentiable"
 
     def missing_formulas(self, missing: Sequence[Argument]) -> None:

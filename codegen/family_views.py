@@ -40,7 +40,7 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),
         forward_kernels=tuple(
-            ForwardKernel(forward_kernel_name(v.stem), op.line, kernel)
+            ForwardKernel(forward_kernel_name(v.stem), op.signature.full_name, kernel)
             for op in ops
             for v in op.variants
             if (kernel := forward_kernel(v, table))
@@ -54,7 +54,7 @@ def _op_view(op: Op, table: Table) -> OpView:
     of_base = table.by_base[op.base]
     return OpView(
         schema=op.name,
-        line=op.line,
+        key=op.signature.full_name,
         entries=tuple(entry_view(op, variant, table) for variant in op.variants),
         face=make_face(of_base) if op is of_base[-1] else None,
     )
@@ -67,7 +67,7 @@ def _backward_tables(ops: tuple[Op, ...], table: Table) -> Iterator[BackwardTabl
             if kernels is not None:
                 names = tuple(kernel.name if kernel else "gs_pass" for kernel in kernels)
                 loops = tuple(kernel for kernel in kernels if kernel)
-                yield BackwardTable(backward_table_name(variant.stem), op.line, names, loops)
+                yield BackwardTable(backward_table_name(variant.stem), op.signature.full_name, names, loops)
 
 
 def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]:

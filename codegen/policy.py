@@ -7,14 +7,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .call_text import CallArgument, parse_call
 from .errors import Collector, Position, Problem, hint_from
 from .model import Interval, Point, Policy, Preparation
 from .python_text import verify_names
-from .reader import Pairs, RawEntry, RawPoint, RawText, expect_truth
+from .reader import RawEntry, RawText, expect_truth
 from .schema import Argument, Signature
 from .syntax import parse_python
 from .vocabulary import NUMBER_NAMES, PREPARATIONS, REFERENCE_NAMES
 
+GRADIENT = "gradient"  # of a point: what the gradients are there
+_DICT = "dict("
 _REAL_TYPES = ("Tensor", "Scalar", "float")
 _BOUNDS = {"inf": math.inf, "pi": math.pi}
 
@@ -52,33 +55,51 @@ class PolicyReader:
 
     # -- points
 
-    def point(self, point: RawPoint) -> Point:
-        self.verify_arguments(point.arguments)
-        given = {key.text for key, _ in point.arguments}
-        missing = [a.name for a in self.signature.arguments if a.default is None and a.name not in given]
-        if missing and given <= {a.name for a in self.signature.arguments}:
-            self.error(point.position, f"point has no value for '{missing[0]}'")
-        if not point.gradient:
-            hint = "Write {self: 0.0, gradient: {self: 0.5}}."
-            self.error(point.position, "point has no 'gradient'", hint)
-        self.verify_gradient(point.gradient or ())
-        return Point(_texts(point.arguments), _texts(point.gradient or ()))
+    def point(self, raw: RawText) -> Point:
+        names = tuple(a.name for a in self.signature.arguments)
+        try:
+            given = parse_call(raw, names)
+            gradient = self.gradient(raw, given)
+        except Problem as problem:
+            self.error(raw.position_of(problem.offset), f"point {problem.problem}", problem.hint)
+            return Point((), ())
+        arguments = tuple(argument for argument in given if argument.name != GRADIENT)
+        self.verify_arguments(arguments)
+        known = {argument.name for argument in arguments}
+        missing = [a.name for a in self.signature.arguments if a.default is None and a.name not in known]
+        if missing and known <= set(names):
+            self.error(raw.position, f"point has no value for '{missing[0]}'")
+        self.verify_gradient(gradient)
+        return Point(_texts(arguments), _texts(gradient))
 
-    def verify_arguments(self, arguments: Pairs) -> None:
+    def gradient(self, raw: RawText, given: tuple[CallArgument, ...]) -> tuple[CallArgument, ...]:
+        """``gradient=`` of a point: that of the first argument, or ``dict(self=..., other=...)``."""
+        found = [argument for argument in given if argument.name == GRADIENT]
+        if not found:
+            self.error(raw.position, "point has no 'gradient'", "Write self=0.0, gradient=0.5.")
+            return ()
+        value = found[0].value
+        if not value.text.startswith(_DICT):
+            return (CallArgument(self.signature.arguments[0].name, found[0].position, value),)
+        inside = RawText(value.text[len(_DICT) : -1], value.position_of(len(_DICT)), value.text[len(_DICT) : -1])
+        return parse_call(inside, ())
+
+    def verify_arguments(self, arguments: tuple[CallArgument, ...]) -> None:
         names = [a.name for a in self.signature.arguments]
-        for key, value in arguments:
-            if key.text not in names:
-                hint = hint_from("Arguments", key.text, [*names, "gradient"])
-                self.error(key.position, f"point for '{key.text}', which is no argument", hint)
-            self.verify_numbers(value, f"point for '{key.text}'")
+        for argument in arguments:
+            if argument.name not in names:
+                hint = hint_from("Arguments", argument.name, [*names, GRADIENT])
+                self.error(argument.position, f"point for '{argument.name}', which is no argument", hint)
+            self.verify_numbers(argument.value, f"point for '{argument.name}'")
 
-    def verify_gradient(self, gradient: Pairs) -> None:
+    def verify_gradient(self, gradient: tuple[CallArgument, ...]) -> None:
         inputs = [a.name for a in self.signature.tensor_arguments]
-        for key, value in gradient:
-            if key.text not in inputs:
-                hint = hint_from("Inputs", key.text, inputs)
-                self.error(key.position, f"point has a gradient of '{key.text}', which is no input", hint)
-            self.verify_numbers(value, f"gradient of '{key.text}' at a point")
+        for argument in gradient:
+            if argument.name not in inputs:
+                hint = hint_from("Inputs", argument.name, inputs)
+                problem = f"point has a gradient of '{argument.name}', which is no input"
+                self.error(argument.position, problem, hint)
+            self.verify_numbers(argument.value, f"gradient of '{argument.name}' at a point")
 
     def verify_numbers(self, value: RawText, subject: str) -> None:
         verify_names(self.errors, self.signature.base, value, subject, NUMBER_NAMES)
@@ -190,7 +211,7 @@ class PolicyReader:
         raw = self.entry.texts.get("out_of_place")
         if raw is None:
             return ""
-        if any(text.text == "inplace" for text in self.entry.lists.get("variants", ())):
+        if any(text.text in ("inplace", "all") for text in self.entry.lists.get("variants", ())):
             self.error(raw.position, "out_of_place, but its variants have 'inplace'", "Take one of them away.")
         elif any(a.type.written for a in self.signature.arguments):
             self.error(raw.position, "out_of_place, but the op itself changes its argument")
@@ -257,5 +278,5 @@ def _is_balanced(text: str) -> bool:
     return depth == 0
 
 
-def _texts(pairs: Pairs) -> tuple[tuple[str, str], ...]:
-    return tuple((key.text, value.text) for key, value in pairs)
+def _texts(arguments: tuple[CallArgument, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((argument.name, argument.value.text) for argument in arguments)

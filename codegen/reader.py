@@ -26,10 +26,13 @@ TEXT_KEYS = (
     "assignable",
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
+SCALAR_LISTS = ("variants", "aliases")  # of which one text needs no brackets
 PAIR_KEYS = ("operators", "domain", "prepare")
 KEYS = (*TEXT_KEYS, *LIST_KEYS, *PAIR_KEYS, "samples", "points")
-GRADIENT_OF_POINT = "gradient"
 
+_COLON_HINT = "A text that has ': ' in it needs quotes around all of it."
+_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|;""")  # a quoted text, or what separates two samples
+_STRANGE = yaml.reader.Reader.NON_PRINTABLE
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -53,15 +56,6 @@ Pairs = tuple[tuple[RawText, RawText], ...]
 
 
 @dataclass(frozen=True)
-class RawPoint:
-    """A point of which the entry says what the gradients are."""
-
-    position: Position
-    arguments: Pairs
-    gradient: Pairs | None  # None: not said
-
-
-@dataclass(frozen=True)
 class RawEntry:
     """One entry: its keys sorted by kind, nothing understood yet."""
 
@@ -71,8 +65,8 @@ class RawEntry:
     texts: dict[str, RawText]
     lists: dict[str, tuple[RawText, ...]]
     pairs: dict[str, Pairs]
-    samples: tuple[Pairs, ...]
-    points: tuple[RawPoint, ...]
+    samples: tuple[RawText, ...]
+    points: tuple[RawText, ...]
     formulas: Pairs  # input(s), formula
     keys: frozenset[str]  # all that the entry has
 
@@ -140,11 +134,13 @@ def read(text: str, errors: Collector, families: Sequence[str] | None = FAMILIES
 
 def _compose(text: str, errors: Collector) -> yaml.Node | None:
     try:
-        root: yaml.Node | None = yaml.compose(_shield(text), Loader=_Loader)
+        root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
-        errors.add(position, "", f"does not parse as YAML: {error.problem or error.context}")
+        problem = error.problem or error.context or ""
+        hint = _COLON_HINT if problem.startswith("mapping values") else ""
+        errors.add(position, "", f"does not parse as YAML: {problem}", hint)
         return None
     except yaml.YAMLError as error:
         errors.add(Position(1, 1), "", f"does not parse as YAML: {str(error).splitlines()[0]}")
@@ -203,8 +199,8 @@ class _Reader:
             texts=self.texts(keys, op),
             lists={key: self.text_list(keys[key], op, key) for key in LIST_KEYS if key in keys},
             pairs={key: self.text_pairs(keys[key], op, key) for key in PAIR_KEYS if key in keys},
-            samples=self.samples(keys["samples"], op) if "samples" in keys else (),
-            points=self.points(keys["points"], op) if "points" in keys else (),
+            samples=self.calls(keys["samples"], op, "samples") if "samples" in keys else (),
+            points=self.calls(keys["points"], op, "points") if "points" in keys else (),
             formulas=self.formulas(pairs, op),
             keys=frozenset(keys),
         )
@@ -235,32 +231,29 @@ class _Reader:
                 found.append((key, text))
         return tuple(found)
 
-    def samples(self, node: yaml.Node, op: str) -> tuple[Pairs, ...]:
-        items = self.items(node, op, "samples", "a list of mappings")
-        return tuple(self.source_pairs(item, op, "a sample") for item in items)
+    def calls(self, node: yaml.Node, op: str, key: str) -> tuple[RawText, ...]:
+        """One text, or a list of them; each reads like the arguments of a call."""
+        if isinstance(node, yaml.ScalarNode) and (node.value or node.style):
+            return _parts(self.call(node))
+        items = self.items(node, op, key, "a text like 'real(3, 4), other=2.5', or a list of them")
+        return tuple(part for item in items for part in self.parts(item, op, key))
 
-    def source_pairs(self, node: yaml.Node, op: str, what: str) -> Pairs:
-        """Argument -> Python text. A YAML list is Python text as it stands."""
-        pairs = self.pairs(node, op, what, "a mapping of arguments")
-        return tuple((key, self.sample_text(value)) for key, value in pairs)
+    def parts(self, node: yaml.Node, op: str, key: str) -> tuple[RawText, ...]:
+        if isinstance(node, yaml.ScalarNode):
+            return _parts(self.call(node))
+        hint = "Write it like the arguments of a call: real(3, 4), other=2.5. What begins with a bracket needs a name."
+        self.errors.add(_start(node), op, f"one of the {key} should be a text", hint)
+        return ()
 
-    def points(self, node: yaml.Node, op: str) -> tuple[RawPoint, ...]:
-        return tuple(self.point(item, op) for item in self.items(node, op, "points", "a list of mappings"))
-
-    def point(self, node: yaml.Node, op: str) -> RawPoint:
-        pairs = self.pairs(node, op, "a point", "a mapping of arguments, and 'gradient'")
-        given = [value for key, value in pairs if key.text == GRADIENT_OF_POINT]
-        gradient = self.source_pairs(given[0], op, "the gradient of a point") if given else None
-        arguments = tuple((key, self.sample_text(value)) for key, value in pairs if key.text != GRADIENT_OF_POINT)
-        return RawPoint(_start(node), arguments, gradient)
-
-    def sample_text(self, node: yaml.Node) -> RawText:
-        if isinstance(node, yaml.ScalarNode) and node.style is None:
-            return self.raw(node)
-        source = self.source(node)
-        return RawText(" ".join(source.split()), _start(node), source)
+    def call(self, node: yaml.ScalarNode) -> RawText:
+        raw = self.raw(node)
+        return replace(raw, text=_joined_lines(raw.text))
 
     def text_list(self, node: yaml.Node, op: str, key: str) -> tuple[RawText, ...]:
+        """A list of texts; a single one may stand by itself."""
+        if isinstance(node, yaml.ScalarNode) and key in SCALAR_LISTS:
+            text = self.expect_text(node, op, key)
+            return () if text is None else (text,)
         found = [self.expect_text(item, op, key) for item in self.items(node, op, key, "a list")]
         return tuple(text for text in found if text is not None)
 
@@ -304,7 +297,7 @@ class _Reader:
         return None
 
     def raw(self, node: yaml.ScalarNode) -> RawText:
-        return RawText(_unshield(node.value).strip(), _start(node), self.source(node))
+        return RawText(node.value.strip(), _start(node), self.source(node))
 
     def source(self, node: yaml.Node) -> str:
         return self.file_text[node.start_mark.index : node.end_mark.index]
@@ -312,6 +305,23 @@ class _Reader:
 
 def _base(schema: str) -> str:
     return "".join(itertools.takewhile(lambda c: c.isalnum() or c == "_", schema.strip()))
+
+
+def _parts(raw: RawText) -> tuple[RawText, ...]:
+    """``a, b=1; c`` holds two texts."""
+    ends = [match.start() for match in _TOKEN.finditer(raw.text) if match[0] == ";"]
+    starts = [0, *(end + 1 for end in ends)]
+    return tuple(_part(raw, start, end) for start, end in zip(starts, [*ends, len(raw.text)]))
+
+
+def _part(raw: RawText, start: int, end: int) -> RawText:
+    text = raw.text[start:end]
+    offset = start + len(text) - len(text.lstrip())
+    return (
+        replace(raw, text=text.strip())
+        if (start, end) == (0, len(raw.text))
+        else RawText(text.strip(), raw.position_of(offset), text.strip())
+    )
 
 
 def _joined_lines(text: str) -> str:
@@ -345,46 +355,3 @@ def _advance(start: Position, source: str, offset: int) -> Position:
     if not lines:
         return Position(start.line, start.column + offset)
     return Position(start.line + lines, offset - before.rfind("\n"))
-
-
-# ---- Note [Parentheses in YAML]
-# `{self: real(3, 4)}` is a mapping of three things to YAML, since a comma ends a text between
-# braces. In this table parentheses belong together: what YAML might misread between a pair of them
-# on one line is replaced by private characters before YAML reads, and put back after. Lengths stay,
-# so positions do.
-
-_SHIELDED = ",[]{}:#?"
-_PRIVATE = 0xE000
-_SHIELD = {ord(c): _PRIVATE + i for i, c in enumerate(_SHIELDED)}
-_BEFORE_QUOTED = (" ", "[", "{")
-# What YAML refuses, and the private characters themselves.
-_STRANGE = re.compile(f"{yaml.reader.Reader.NON_PRINTABLE.pattern}|[{chr(_PRIVATE)}-{chr(_PRIVATE + len(_SHIELDED))}]")
-_BACK = {shield: original for original, shield in _SHIELD.items()}
-
-
-def _shield(text: str) -> str:
-    return "\n".join(_shield_line(line) if "(" in line else line for line in text.split("\n"))
-
-
-def _shield_line(line: str) -> str:
-    """Shield what stands between parentheses that this line opens and closes."""
-    result, opened, depth, quote = [], 0, 0, ""
-    for at, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote else quote
-        elif depth == 0 and character in "'\"" and line[at - 1 : at] in _BEFORE_QUOTED:
-            quote = character  # a quoted text of YAML: its parentheses are its own, as in '(0, 1]'
-        elif character == "(":
-            opened = at if depth == 0 else opened
-            depth += 1
-        elif character == ")" and depth:
-            depth -= 1
-            if depth == 0:
-                result.append((opened, at))
-    for start, stop in result:
-        line = line[:start] + line[start:stop].translate(_SHIELD) + line[stop:]
-    return line
-
-
-def _unshield(text: str) -> str:
-    return text.translate(_BACK)

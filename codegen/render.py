@@ -9,6 +9,7 @@ from pathlib import Path
 import jinja2
 
 from .family_views import family_view
+from .json_schema import table_schema
 from .model import Table
 from .printing import literal_text
 from .stubs import stub_view, tensor_stub_view
@@ -69,6 +70,7 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
     files["tensor.pyi"] = render("tensor.pyi.j2", table, stub=tensor_stub_view(table))
     files["op_table.py"] = render("op_table.py.j2", table, rows=op_rows(table))
     files["__init__.py"] = render("package.py.j2", table, package=package_view(table))
+    files["table.schema.json"] = table_schema()
     return files
 
 

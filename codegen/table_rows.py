@@ -26,7 +26,6 @@ class OpRowView:
     base: str
     overload: str
     family: str
-    line: int
     arguments: tuple[RowArgument, ...]
     parameters: tuple[str, ...]
     returns: tuple[str, ...]
@@ -74,7 +73,6 @@ def op_row(op: Op) -> OpRowView:
         base=op.base,
         overload=op.overload,
         family=op.family,
-        line=op.line,
         arguments=tuple(RowArgument(a.name, str(a.type), a.default, a.keyword_only) for a in op.signature.arguments),
         parameters=tuple(_parameter_names(op)),
         returns=op.signature.output_names,

@@ -310,7 +310,7 @@ class OpView:
     """One entry of the table: the variants, and the faces of the base when this is its last entry."""
 
     schema: str
-    line: int
+    key: str  # add.alpha
     entries: tuple[EntryView, ...]
     face: Face | None
 
@@ -326,7 +326,7 @@ class BackwardTable:
     """The kernels of a node, one per edge."""
 
     name: str
-    line: int  # of the entry
+    key: str  # of the entry
     kernels: tuple[str, ...]  # names, `gs_pass` among them
     loops: tuple[Kernel, ...]
 
@@ -334,7 +334,7 @@ class BackwardTable:
 @dataclass(frozen=True)
 class ForwardKernel:
     constant: str
-    line: int
+    key: str
     kernel: Kernel
 
 

@@ -261,7 +261,8 @@ SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal 
 # ---- Python texts outside of formulas
 
 # What the expressions of samples may call: generators of arrays, made by whoever runs the samples.
-SAMPLE_NAMES = words("real positive nonzero distinct integers boolean geometry strided slice")
+SAMPLE_GENERATORS = words("real positive nonzero distinct boolean")
+SAMPLE_NAMES = SAMPLE_GENERATORS | words("integers geometry strided slice")
 # What points and the bounds of domains may say besides literals.
 NUMBER_NAMES = words("inf nan pi")
 # The functions are those of gradsmith/verify/references.py.

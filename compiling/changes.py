@@ -16,9 +16,6 @@ from typing import Any, NamedTuple
 
 STATE_FILE = Path("build/state.json")
 
-# The generator notes each entry's line in a comment.  A line added to the YAML
-# file moves all of them; that alone must not compile anything anew.
-_ENTRY_LINE = re.compile(rb"(?m)(\.ya?ml):\d+")
 _INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
 _DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n]*?(\w+)\([^\n]*[^:\s][ \t]*\n")
 _WORD = re.compile(rb"\w+")
@@ -46,7 +43,7 @@ class Sources:
                 text = Path(path).read_bytes()
             except FileNotFoundError:
                 text = b""
-            self._texts[path] = _ENTRY_LINE.sub(rb"\1", text)
+            self._texts[path] = text
         return self._texts[path]
 
     def forget(self, path: str) -> None:

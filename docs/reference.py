@@ -1,33 +1,23 @@
 """The pages, and the parts of pages, that are made from the op table and from the generator's own vocabulary.
 
-The manual of the table's language is the head comment of derivatives.yaml, and its words are constants of codegen: both
-are read here, so that the reference says what the generator does.
+The words of the table's language are constants of codegen, and read from there, so that the reference says what the
+generator does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 
 from codegen import model, reader, schema_types, vocabulary
 from codegen.callees import helpers
+from codegen.declare_forms import PRESETS
 from codegen.latex import latex_of
 from codegen.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "derivatives.yaml"
 MADE_BY = "<!-- Made by `make docs`. Do not edit. -->\n"
-
-YAML_PAGE_HEAD = f"""{MADE_BY}
-# The language of derivatives.yaml
-
-The first half of this page is the head comment of `derivatives.yaml`; the second lists every word that the generator
-knows. A word that is not listed is an error, with its line and the nearest words that are; every error is shown with an
-example in [yaml_errors.md](yaml_errors.md).
-
-"""
 
 ERRORS_PAGE_HEAD = f"""{MADE_BY}
 # Every mistake that the generator finds
@@ -49,45 +39,7 @@ One section per family of `derivatives.yaml`. A formula is the gradient of the i
 """
 
 
-# ---- docs/yaml_reference.md
-
-
-def yaml_reference() -> str:
-    return YAML_PAGE_HEAD + manual(TABLE.read_text(encoding="utf-8")) + words()
-
-
-def manual(table: str) -> str:
-    """The head comment of the table as Markdown: numbered lines are headings, indented ones are code."""
-    parts = [paragraph_text(lines) for lines in paragraphs(head_comment(table))]
-    return "\n\n".join(parts[1:]) + "\n\n"  # the first says what the page's own head says
-
-
-def head_comment(table: str) -> Iterator[str]:
-    for line in table.splitlines():
-        if line.strip() and not line.startswith("#"):
-            return
-        yield line.removeprefix("#").removeprefix(" ").rstrip()
-
-
-def paragraphs(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Runs of lines that are all indented or all not, without the empty lines between them."""
-    for kind, group in groupby(lines, lambda line: "empty" if not line else line[0] == " "):
-        if kind != "empty":
-            yield list(group)
-
-
-def paragraph_text(lines: list[str]) -> str:
-    first = lines[0]
-    if first[0].isdigit() and len(lines) == 1:
-        return f"## {first}"
-    if not first.startswith(" "):
-        return "\n".join(lines)
-    shifted = [line[2:] for line in lines]
-    if shifted[0].startswith("- name:"):
-        return "\n".join(["```yaml", *shifted, "```"])
-    if shifted[0].startswith("- "):
-        return "\n".join(shifted)
-    return "\n".join(["```text", *shifted, "```"])
+# ---- the words of docs/yaml_reference.md
 
 
 def words() -> str:
@@ -98,6 +50,7 @@ def words() -> str:
         "Families": code_list(vocabulary.FAMILIES),
         "Types": types(),
         "Variants": code_list(sorted(model.FORMS)),
+        "Sets of variants": code_list(PRESETS),
         "Operators": bullets(vocabulary.OPERATORS.items()),
         "Ufuncs": ufuncs(),
         "Functions of loops besides ufuncs": code_block(vocabulary.INTRINSICS.strip().splitlines()),
@@ -112,7 +65,7 @@ def words() -> str:
         "Functions that `array(...)` may call": bullets(array_functions().items()),
         "Modules of SciPy in `array(...)`": code_list(sorted(vocabulary.SCIPY_MODULES)),
     }
-    return "".join(f"## {title}\n\n{text}\n\n" for title, text in sections.items()).rstrip() + "\n"
+    return "".join(f"## {title}\n\n{text}\n\n" for title, text in sections.items()).rstrip()
 
 
 def types() -> str:
@@ -258,9 +211,9 @@ def spliced(text: str, name: str, make: Callable[[], str]) -> str:
 
 def pages(table: model.Table) -> dict[Path, str]:
     """Every page that is made, wholly or in part: path -> text."""
-    readme = ROOT / "README.md"
+    readme, manual = ROOT / "README.md", ROOT / "docs" / "yaml_reference.md"
     return {
-        ROOT / "docs" / "yaml_reference.md": yaml_reference(),
+        manual: spliced(manual.read_text(encoding="utf-8"), "words", words),
         ROOT / "docs" / "yaml_errors.md": errors_page(),
         ROOT / "docs" / "ops.md": ops_page(table),
         readme: spliced(readme.read_text(encoding="utf-8"), "ops", lambda: readme_table(table)),

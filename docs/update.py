@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 
 from code_blocks import failure_of
-from reference import ROOT, TABLE, pages
+from reference import ROOT, pages
 
 from codegen.build import load_table
 
+TABLE = ROOT / "derivatives.yaml"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

@@ -206,7 +206,7 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml:715
+# derivatives.yaml: sigmoid
 
 cdef class SigmoidBackward0(Node):
     """Backward of ``sigmoid(Tensor self) -> Tensor``."""
@@ -349,7 +349,7 @@ def sigmoid(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml:726
+# derivatives.yaml: relu
 
 cdef class ReluBackward0(Node):
     """Backward of ``relu(Tensor self) -> Tensor``."""
@@ -497,7 +497,7 @@ def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
 
 
 # ---- threshold_backward(Tensor self, Tensor output) -> Tensor
-# derivatives.yaml:741
+# derivatives.yaml: threshold_backward
 
 cdef class ThresholdBackwardBackward0(Node):
     """Backward of ``threshold_backward(Tensor self, Tensor output) -> Tensor``."""
@@ -620,7 +620,7 @@ def threshold_backward(input=None, output=None, *, x=None, a=None, x1=None):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml:752
+# derivatives.yaml: softplus
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
@@ -748,7 +748,7 @@ def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=N
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml:766
+# derivatives.yaml: gelu
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int span = 0
@@ -793,7 +793,7 @@ def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml:781
+# derivatives.yaml: gelu_erf
 
 cdef class GeluErfBackward0(Node):
     """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
@@ -900,7 +900,7 @@ def gelu_erf(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml:790
+# derivatives.yaml: gelu_tanh
 
 cdef class GeluTanhBackward0(Node):
     """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
@@ -1008,7 +1008,7 @@ def gelu_tanh(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml:799
+# derivatives.yaml: silu
 
 cdef class SiluBackward0(Node):
     """Backward of ``silu(Tensor self) -> Tensor``."""

@@ -2,7 +2,7 @@
 #include "activation_kernels.h"
 
 /* ---- SIGMOID_BACKWARD */
-/* derivatives.yaml:715 */
+/* derivatives.yaml: sigmoid */
 
 /* self: grad * conj((1 - result) * result) */
 GS_CLONES static void sigmoid_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -43,7 +43,7 @@ const gs_fused_kernel *const SIGMOID_BACKWARD[1] = {
 };
 
 /* ---- RELU_BACKWARD */
-/* derivatives.yaml:726 */
+/* derivatives.yaml: relu */
 
 /* self: threshold_backward(grad, result) */
 GS_CLONES static void relu_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -84,7 +84,7 @@ const gs_fused_kernel *const RELU_BACKWARD[1] = {
 };
 
 /* ---- SOFTPLUS_BACKWARD */
-/* derivatives.yaml:752 */
+/* derivatives.yaml: softplus */
 
 /* self: where(self * beta > threshold, grad, grad * sigmoid(self * beta)) */
 GS_CLONES static void softplus_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -132,7 +132,7 @@ const gs_fused_kernel *const SOFTPLUS_BACKWARD[1] = {
 };
 
 /* ---- GELU_ERF_BACKWARD */
-/* derivatives.yaml:781 */
+/* derivatives.yaml: gelu_erf */
 
 /* self: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self)) */
 GS_CLONES static void gelu_erf_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -173,7 +173,7 @@ const gs_fused_kernel *const GELU_ERF_BACKWARD[1] = {
 };
 
 /* ---- GELU_TANH_BACKWARD */
-/* derivatives.yaml:790 */
+/* derivatives.yaml: gelu_tanh */
 
 /* self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))))) */
 GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -216,7 +216,7 @@ const gs_fused_kernel *const GELU_TANH_BACKWARD[1] = {
 };
 
 /* ---- SILU_BACKWARD */
-/* derivatives.yaml:799 */
+/* derivatives.yaml: silu */
 
 /* self: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self)))) */
 GS_CLONES static void silu_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -259,7 +259,7 @@ const gs_fused_kernel *const SILU_BACKWARD[1] = {
 };
 
 /* ---- SIGMOID_FORWARD */
-/* derivatives.yaml:715 */
+/* derivatives.yaml: sigmoid */
 
 /* 1 / (1 + exp(-self)) */
 GS_CLONES static void sigmoid_forward_f(char **args, const double *scalars, npy_intp n)
@@ -294,7 +294,7 @@ const gs_fused_kernel SIGMOID_FORWARD = {
 };
 
 /* ---- RELU_FORWARD */
-/* derivatives.yaml:726 */
+/* derivatives.yaml: relu */
 
 /* maximum(self, 0) */
 GS_CLONES static void relu_forward_f(char **args, const double *scalars, npy_intp n)
@@ -329,7 +329,7 @@ const gs_fused_kernel RELU_FORWARD = {
 };
 
 /* ---- THRESHOLD_BACKWARD_FORWARD */
-/* derivatives.yaml:741 */
+/* derivatives.yaml: threshold_backward */
 
 /* where(output <= 0, 0, self) */
 GS_CLONES static void threshold_backward_forward_f(char **args, const double *scalars, npy_intp n)
@@ -366,7 +366,7 @@ const gs_fused_kernel THRESHOLD_BACKWARD_FORWARD = {
 };
 
 /* ---- SOFTPLUS_FORWARD */
-/* derivatives.yaml:752 */
+/* derivatives.yaml: softplus */
 
 /* where(self * beta > threshold, self, log1p(exp(self * beta)) / beta) */
 GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy_intp n)
@@ -410,7 +410,7 @@ const gs_fused_kernel SOFTPLUS_FORWARD = {
 };
 
 /* ---- GELU_ERF_FORWARD */
-/* derivatives.yaml:781 */
+/* derivatives.yaml: gelu_erf */
 
 /* 0.5 * self * (1 + erf(0.7071067811865476 * self)) */
 GS_CLONES static void gelu_erf_forward_f(char **args, const double *scalars, npy_intp n)
@@ -445,7 +445,7 @@ const gs_fused_kernel GELU_ERF_FORWARD = {
 };
 
 /* ---- GELU_TANH_FORWARD */
-/* derivatives.yaml:790 */
+/* derivatives.yaml: gelu_tanh */
 
 /* 0.5 * self * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) */
 GS_CLONES static void gelu_tanh_forward_f(char **args, const double *scalars, npy_intp n)
@@ -480,7 +480,7 @@ const gs_fused_kernel GELU_TANH_FORWARD = {
 };
 
 /* ---- SILU_FORWARD */
-/* derivatives.yaml:799 */
+/* derivatives.yaml: silu */
 
 /* self * sigmoid(self) */
 GS_CLONES static void silu_forward_f(char **args, const double *scalars, npy_intp n)

@@ -2,7 +2,7 @@
 #include "arithmetic_kernels.h"
 
 /* ---- ADD_ALPHA_TENSOR_BACKWARD */
-/* derivatives.yaml:199 */
+/* derivatives.yaml: add.alpha */
 
 /* other: grad * conj(alpha) */
 GS_CLONES static void add_alpha_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -43,7 +43,7 @@ const gs_fused_kernel *const ADD_ALPHA_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:211 */
+/* derivatives.yaml: sub */
 
 /* other: -grad */
 GS_CLONES static void sub_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -83,7 +83,7 @@ const gs_fused_kernel *const SUB_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:211 */
+/* derivatives.yaml: sub */
 
 /* other: -grad */
 GS_CLONES static void sub_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -122,7 +122,7 @@ const gs_fused_kernel *const SUB_SCALAR_TENSOR_BACKWARD[1] = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:226 */
+/* derivatives.yaml: sub.alpha */
 
 /* other: -grad * conj(alpha) */
 GS_CLONES static void sub_alpha_tensor_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -163,7 +163,7 @@ const gs_fused_kernel *const SUB_ALPHA_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- SUB_ALPHA_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:226 */
+/* derivatives.yaml: sub.alpha */
 
 /* other: -grad * conj(alpha) */
 GS_CLONES static void sub_alpha_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
@@ -203,7 +203,7 @@ const gs_fused_kernel *const SUB_ALPHA_SCALAR_TENSOR_BACKWARD[1] = {
 };
 
 /* ---- MUL_TENSOR_BACKWARD */
-/* derivatives.yaml:238 */
+/* derivatives.yaml: mul */
 
 /* self: grad * conj(other) */
 GS_CLONES static void mul_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -279,7 +279,7 @@ const gs_fused_kernel *const MUL_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- MUL_SCALAR_BACKWARD */
-/* derivatives.yaml:238 */
+/* derivatives.yaml: mul */
 
 /* self: grad * conj(other) */
 GS_CLONES static void mul_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -319,7 +319,7 @@ const gs_fused_kernel *const MUL_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- ADD_ALPHA_TENSOR_FORWARD */
-/* derivatives.yaml:199 */
+/* derivatives.yaml: add.alpha */
 
 /* self + alpha * other */
 GS_CLONES static void add_alpha_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -357,7 +357,7 @@ const gs_fused_kernel ADD_ALPHA_TENSOR_FORWARD = {
 };
 
 /* ---- ADD_ALPHA_SCALAR_FORWARD */
-/* derivatives.yaml:199 */
+/* derivatives.yaml: add.alpha */
 
 /* self + alpha * other */
 GS_CLONES static void add_alpha_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -395,7 +395,7 @@ const gs_fused_kernel ADD_ALPHA_SCALAR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_TENSOR_FORWARD */
-/* derivatives.yaml:226 */
+/* derivatives.yaml: sub.alpha */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_tensor_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -433,7 +433,7 @@ const gs_fused_kernel SUB_ALPHA_TENSOR_TENSOR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_TENSOR_SCALAR_FORWARD */
-/* derivatives.yaml:226 */
+/* derivatives.yaml: sub.alpha */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_tensor_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -471,7 +471,7 @@ const gs_fused_kernel SUB_ALPHA_TENSOR_SCALAR_FORWARD = {
 };
 
 /* ---- SUB_ALPHA_SCALAR_TENSOR_FORWARD */
-/* derivatives.yaml:226 */
+/* derivatives.yaml: sub.alpha */
 
 /* self - alpha * other */
 GS_CLONES static void sub_alpha_scalar_tensor_forward_f(char **args, const double *scalars, npy_intp n)

@@ -197,7 +197,7 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:456
+# derivatives.yaml: maximum
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -390,7 +390,7 @@ def maximum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:471
+# derivatives.yaml: minimum
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -583,7 +583,7 @@ def minimum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:486
+# derivatives.yaml: clamp
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -1133,7 +1133,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml:506
+# derivatives.yaml: clamp.open
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int span = 0
@@ -1289,7 +1289,7 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml:519
+# derivatives.yaml: clamp_min
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1546,7 +1546,7 @@ def clamp_min(input=None, min=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml:534
+# derivatives.yaml: clamp_max
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""

@@ -2,7 +2,7 @@
 #include "bounds_kernels.h"
 
 /* ---- MAXIMUM_TENSOR_BACKWARD */
-/* derivatives.yaml:456 */
+/* derivatives.yaml: maximum */
 
 /* self: where(self == other, grad / 2, where(self < other, 0, grad)) */
 GS_CLONES static void maximum_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -82,7 +82,7 @@ const gs_fused_kernel *const MAXIMUM_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- MAXIMUM_SCALAR_BACKWARD */
-/* derivatives.yaml:456 */
+/* derivatives.yaml: maximum */
 
 /* self: where(self == other, grad / 2, where(self < other, 0, grad)) */
 GS_CLONES static void maximum_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -124,7 +124,7 @@ const gs_fused_kernel *const MAXIMUM_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- MINIMUM_TENSOR_BACKWARD */
-/* derivatives.yaml:471 */
+/* derivatives.yaml: minimum */
 
 /* self: where(self == other, grad / 2, where(self > other, 0, grad)) */
 GS_CLONES static void minimum_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -204,7 +204,7 @@ const gs_fused_kernel *const MINIMUM_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- MINIMUM_SCALAR_BACKWARD */
-/* derivatives.yaml:471 */
+/* derivatives.yaml: minimum */
 
 /* self: where(self == other, grad / 2, where(self > other, 0, grad)) */
 GS_CLONES static void minimum_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -246,7 +246,7 @@ const gs_fused_kernel *const MINIMUM_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- CLAMP_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* self: where((self >= min) & (self <= max), grad, 0) */
 GS_CLONES static void clamp_tensor_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -369,7 +369,7 @@ const gs_fused_kernel *const CLAMP_TENSOR_TENSOR_BACKWARD[3] = {
 };
 
 /* ---- CLAMP_TENSOR_SCALAR_BACKWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* self: where((self >= min) & (self <= max), grad, 0) */
 GS_CLONES static void clamp_tensor_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -451,7 +451,7 @@ const gs_fused_kernel *const CLAMP_TENSOR_SCALAR_BACKWARD[2] = {
 };
 
 /* ---- CLAMP_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* self: where((self >= min) & (self <= max), grad, 0) */
 GS_CLONES static void clamp_scalar_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -533,7 +533,7 @@ const gs_fused_kernel *const CLAMP_SCALAR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- CLAMP_SCALAR_SCALAR_BACKWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* self: where((self >= min) & (self <= max), grad, 0) */
 GS_CLONES static void clamp_scalar_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -577,7 +577,7 @@ const gs_fused_kernel *const CLAMP_SCALAR_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- CLAMP_MIN_TENSOR_BACKWARD */
-/* derivatives.yaml:519 */
+/* derivatives.yaml: clamp_min */
 
 /* self: where(self >= min, grad, 0) */
 GS_CLONES static void clamp_min_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -657,7 +657,7 @@ const gs_fused_kernel *const CLAMP_MIN_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- CLAMP_MIN_SCALAR_BACKWARD */
-/* derivatives.yaml:519 */
+/* derivatives.yaml: clamp_min */
 
 /* self: where(self >= min, grad, 0) */
 GS_CLONES static void clamp_min_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -699,7 +699,7 @@ const gs_fused_kernel *const CLAMP_MIN_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- CLAMP_MAX_TENSOR_BACKWARD */
-/* derivatives.yaml:534 */
+/* derivatives.yaml: clamp_max */
 
 /* self: where(self <= max, grad, 0) */
 GS_CLONES static void clamp_max_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -779,7 +779,7 @@ const gs_fused_kernel *const CLAMP_MAX_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- CLAMP_MAX_SCALAR_BACKWARD */
-/* derivatives.yaml:534 */
+/* derivatives.yaml: clamp_max */
 
 /* self: where(self <= max, grad, 0) */
 GS_CLONES static void clamp_max_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -821,7 +821,7 @@ const gs_fused_kernel *const CLAMP_MAX_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- CLAMP_TENSOR_TENSOR_FORWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* minimum(maximum(self, min), max) */
 GS_CLONES static void clamp_tensor_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -862,7 +862,7 @@ const gs_fused_kernel CLAMP_TENSOR_TENSOR_FORWARD = {
 };
 
 /* ---- CLAMP_TENSOR_SCALAR_FORWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* minimum(maximum(self, min), max) */
 GS_CLONES static void clamp_tensor_scalar_forward_f(char **args, const double *scalars, npy_intp n)
@@ -902,7 +902,7 @@ const gs_fused_kernel CLAMP_TENSOR_SCALAR_FORWARD = {
 };
 
 /* ---- CLAMP_SCALAR_TENSOR_FORWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* minimum(maximum(self, min), max) */
 GS_CLONES static void clamp_scalar_tensor_forward_f(char **args, const double *scalars, npy_intp n)
@@ -942,7 +942,7 @@ const gs_fused_kernel CLAMP_SCALAR_TENSOR_FORWARD = {
 };
 
 /* ---- CLAMP_SCALAR_SCALAR_FORWARD */
-/* derivatives.yaml:486 */
+/* derivatives.yaml: clamp */
 
 /* minimum(maximum(self, min), max) */
 GS_CLONES static void clamp_scalar_scalar_forward_f(char **args, const double *scalars, npy_intp n)

@@ -179,7 +179,7 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:814
+# derivatives.yaml: eq
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -270,7 +270,7 @@ def eq(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:824
+# derivatives.yaml: ne
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -363,7 +363,7 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:835
+# derivatives.yaml: lt
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -460,7 +460,7 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:847
+# derivatives.yaml: le
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -557,7 +557,7 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:859
+# derivatives.yaml: gt
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -654,7 +654,7 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:871
+# derivatives.yaml: ge
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -751,7 +751,7 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:883
+# derivatives.yaml: logical_and
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -842,7 +842,7 @@ def logical_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:892
+# derivatives.yaml: logical_or
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -933,7 +933,7 @@ def logical_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:901
+# derivatives.yaml: logical_xor
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1024,7 +1024,7 @@ def logical_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml:910
+# derivatives.yaml: logical_not
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
@@ -1082,7 +1082,7 @@ def logical_not(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:919
+# derivatives.yaml: bitwise_and
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1177,7 +1177,7 @@ def bitwise_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:930
+# derivatives.yaml: bitwise_or
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1272,7 +1272,7 @@ def bitwise_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:941
+# derivatives.yaml: bitwise_xor
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1367,7 +1367,7 @@ def bitwise_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml:952
+# derivatives.yaml: bitwise_not
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
@@ -1427,7 +1427,7 @@ def bitwise_not(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:963
+# derivatives.yaml: bitwise_left_shift
 
 cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1535,7 +1535,7 @@ def bitwise_left_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=No
 
 
 # ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:975
+# derivatives.yaml: bitwise_right_shift
 
 cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1643,7 +1643,7 @@ def bitwise_right_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=N
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml:987
+# derivatives.yaml: isnan
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
@@ -1682,7 +1682,7 @@ def isnan(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml:994
+# derivatives.yaml: isinf
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
@@ -1721,7 +1721,7 @@ def isinf(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml:1001
+# derivatives.yaml: isfinite
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
@@ -1760,7 +1760,7 @@ def isfinite(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml:1008
+# derivatives.yaml: where
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""

@@ -2,7 +2,7 @@
 #include "comparison_kernels.h"
 
 /* ---- WHERE_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:1008 */
+/* derivatives.yaml: where */
 
 /* self: where(condition, grad, 0) */
 GS_CLONES static void where_tensor_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -78,7 +78,7 @@ const gs_fused_kernel *const WHERE_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- WHERE_TENSOR_SCALAR_BACKWARD */
-/* derivatives.yaml:1008 */
+/* derivatives.yaml: where */
 
 /* self: where(condition, grad, 0) */
 GS_CLONES static void where_tensor_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -119,7 +119,7 @@ const gs_fused_kernel *const WHERE_TENSOR_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- WHERE_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:1008 */
+/* derivatives.yaml: where */
 
 /* other: where(condition, 0, grad) */
 GS_CLONES static void where_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)

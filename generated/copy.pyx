@@ -162,7 +162,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml:2054
+# derivatives.yaml: clone
 
 cdef class CloneBackward0(Node):
     """Backward of ``clone(Tensor self) -> Tensor``."""
@@ -240,7 +240,7 @@ def clone(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml:2064
+# derivatives.yaml: clone_by_rows
 
 cdef class CloneByRowsBackward0(Node):
     """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
@@ -318,7 +318,7 @@ def clone_by_rows(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2074
+# derivatives.yaml: detach
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int span = 0
@@ -386,7 +386,7 @@ def detach_copy(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml:2085
+# derivatives.yaml: contiguous
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int span = 0
@@ -403,7 +403,7 @@ cdef object call_contiguous(object self):
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml:2093
+# derivatives.yaml: to
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int span = 0
@@ -416,7 +416,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml:2103
+# derivatives.yaml: to.other
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int span = 0
@@ -429,7 +429,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml:2115
+# derivatives.yaml: to.device
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int span = 0
@@ -489,7 +489,7 @@ cdef object bind_to(tuple args, dict kwargs):
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml:2126
+# derivatives.yaml: to_copy
 
 cdef class ToCopyBackward0(Node):
     """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
@@ -570,7 +570,7 @@ def to_copy(input=None, dtype=None, *, x=None, a=None, x1=None):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml:2136
+# derivatives.yaml: copy_to
 
 cdef class CopyToBackward0(Node):
     """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
@@ -662,7 +662,7 @@ def copy_to(input=None, device=None, dtype=None, *, x=None, a=None, x1=None):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml:2146
+# derivatives.yaml: fill_
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -767,7 +767,7 @@ cdef object call_fill_(object self, object value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml:2158
+# derivatives.yaml: zero_
 
 cdef class ZeroBackward0(Node):
     """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
@@ -848,7 +848,7 @@ def zero_(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml:2168
+# derivatives.yaml: copy_
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -954,7 +954,7 @@ cdef object call_copy_(object self, object src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2181
+# derivatives.yaml: real
 
 cdef TensorBase op_real(TensorBase self):
     cdef int span = 0
@@ -994,7 +994,7 @@ def real(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2190
+# derivatives.yaml: real_part
 
 cdef class RealPartBackward0(Node):
     """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
@@ -1073,7 +1073,7 @@ def real_part(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:2199
+# derivatives.yaml: imag
 
 cdef class ImagBackward0(Node):
     """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""

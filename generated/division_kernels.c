@@ -2,7 +2,7 @@
 #include "division_kernels.h"
 
 /* ---- DIV_TENSOR_TENSOR_BACKWARD */
-/* derivatives.yaml:358 */
+/* derivatives.yaml: div */
 
 /* self: grad / conj(other) */
 GS_CLONES static void div_tensor_tensor_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -80,7 +80,7 @@ const gs_fused_kernel *const DIV_TENSOR_TENSOR_BACKWARD[2] = {
 };
 
 /* ---- DIV_TENSOR_SCALAR_BACKWARD */
-/* derivatives.yaml:358 */
+/* derivatives.yaml: div */
 
 /* self: grad / conj(other) */
 GS_CLONES static void div_tensor_scalar_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -120,7 +120,7 @@ const gs_fused_kernel *const DIV_TENSOR_SCALAR_BACKWARD[1] = {
 };
 
 /* ---- DIV_SCALAR_TENSOR_BACKWARD */
-/* derivatives.yaml:358 */
+/* derivatives.yaml: div */
 
 /* other: -grad * conj(self / other / other) */
 GS_CLONES static void div_scalar_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)

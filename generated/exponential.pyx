@@ -190,7 +190,7 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml:552
+# derivatives.yaml: exp
 
 cdef class ExpBackward0(Node):
     """Backward of ``exp(Tensor self) -> Tensor``."""
@@ -316,7 +316,7 @@ def exp(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml:562
+# derivatives.yaml: expm1
 
 cdef class Expm1Backward0(Node):
     """Backward of ``expm1(Tensor self) -> Tensor``."""
@@ -442,7 +442,7 @@ def expm1(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml:570
+# derivatives.yaml: log
 
 cdef class LogBackward0(Node):
     """Backward of ``log(Tensor self) -> Tensor``."""
@@ -565,7 +565,7 @@ def log(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml:581
+# derivatives.yaml: log1p
 
 cdef class Log1pBackward0(Node):
     """Backward of ``log1p(Tensor self) -> Tensor``."""
@@ -688,7 +688,7 @@ def log1p(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml:592
+# derivatives.yaml: sqrt
 
 cdef class SqrtBackward0(Node):
     """Backward of ``sqrt(Tensor self) -> Tensor``."""
@@ -814,7 +814,7 @@ def sqrt(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml:603
+# derivatives.yaml: rsqrt
 
 cdef class RsqrtBackward0(Node):
     """Backward of ``rsqrt(Tensor self) -> Tensor``."""
@@ -957,7 +957,7 @@ def rsqrt(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml:614
+# derivatives.yaml: erf
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int span = 0
@@ -1009,7 +1009,7 @@ def erf(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml:624
+# derivatives.yaml: erf_loop
 
 cdef class ErfLoopBackward0(Node):
     """Backward of ``erf_loop(Tensor self) -> Tensor``."""
@@ -1116,7 +1116,7 @@ def erf_loop(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml:634
+# derivatives.yaml: erf_any
 
 cdef class ErfAnyBackward0(Node):
     """Backward of ``erf_any(Tensor self) -> Tensor``."""
@@ -1207,7 +1207,7 @@ def erf_any(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- erfinv(Tensor self) -> Tensor
-# derivatives.yaml:645
+# derivatives.yaml: erfinv
 
 cdef class ErfinvBackward0(Node):
     """Backward of ``erfinv(Tensor self) -> Tensor``."""

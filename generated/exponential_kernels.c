@@ -2,7 +2,7 @@
 #include "exponential_kernels.h"
 
 /* ---- EXP_BACKWARD */
-/* derivatives.yaml:552 */
+/* derivatives.yaml: exp */
 
 /* self: grad * conj(result) */
 GS_CLONES static void exp_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -43,7 +43,7 @@ const gs_fused_kernel *const EXP_BACKWARD[1] = {
 };
 
 /* ---- EXPM1_BACKWARD */
-/* derivatives.yaml:562 */
+/* derivatives.yaml: expm1 */
 
 /* self: grad * conj(result + 1) */
 GS_CLONES static void expm1_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -84,7 +84,7 @@ const gs_fused_kernel *const EXPM1_BACKWARD[1] = {
 };
 
 /* ---- LOG_BACKWARD */
-/* derivatives.yaml:570 */
+/* derivatives.yaml: log */
 
 /* self: grad / conj(self) */
 GS_CLONES static void log_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -125,7 +125,7 @@ const gs_fused_kernel *const LOG_BACKWARD[1] = {
 };
 
 /* ---- LOG1P_BACKWARD */
-/* derivatives.yaml:581 */
+/* derivatives.yaml: log1p */
 
 /* self: grad / conj(self + 1) */
 GS_CLONES static void log1p_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -166,7 +166,7 @@ const gs_fused_kernel *const LOG1P_BACKWARD[1] = {
 };
 
 /* ---- SQRT_BACKWARD */
-/* derivatives.yaml:592 */
+/* derivatives.yaml: sqrt */
 
 /* self: grad / (2 * conj(result)) */
 GS_CLONES static void sqrt_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -207,7 +207,7 @@ const gs_fused_kernel *const SQRT_BACKWARD[1] = {
 };
 
 /* ---- RSQRT_BACKWARD */
-/* derivatives.yaml:603 */
+/* derivatives.yaml: rsqrt */
 
 /* self: -0.5 * grad * conj(result * result * result) */
 GS_CLONES static void rsqrt_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -248,7 +248,7 @@ const gs_fused_kernel *const RSQRT_BACKWARD[1] = {
 };
 
 /* ---- ERF_LOOP_BACKWARD */
-/* derivatives.yaml:624 */
+/* derivatives.yaml: erf_loop */
 
 /* self: grad * (1.1283791670955126 * exp(-self * self)) */
 GS_CLONES static void erf_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -289,7 +289,7 @@ const gs_fused_kernel *const ERF_LOOP_BACKWARD[1] = {
 };
 
 /* ---- RSQRT_FORWARD */
-/* derivatives.yaml:603 */
+/* derivatives.yaml: rsqrt */
 
 /* 1 / sqrt(self) */
 GS_CLONES static void rsqrt_forward_f(char **args, const double *scalars, npy_intp n)
@@ -324,7 +324,7 @@ const gs_fused_kernel RSQRT_FORWARD = {
 };
 
 /* ---- ERF_LOOP_FORWARD */
-/* derivatives.yaml:624 */
+/* derivatives.yaml: erf_loop */
 
 /* erf(self) */
 GS_CLONES static void erf_loop_forward_f(char **args, const double *scalars, npy_intp n)

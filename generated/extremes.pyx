@@ -163,7 +163,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1191
+# derivatives.yaml: amax
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -297,7 +297,7 @@ def amax(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml:1206
+# derivatives.yaml: amin
 
 cdef class AminBackward0(Node):
     """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
@@ -431,7 +431,7 @@ def amin(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml:1221
+# derivatives.yaml: max
 
 cdef class MaxBackward0(Node):
     """Backward of ``max(Tensor self) -> Tensor``."""
@@ -502,7 +502,7 @@ cdef TensorBase op_max(TensorBase self):
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1234
+# derivatives.yaml: max.other
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -515,7 +515,7 @@ cdef TensorBase op_max_other(TensorBase self, TensorBase other):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1243
+# derivatives.yaml: max.dim
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -711,7 +711,7 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml:1258
+# derivatives.yaml: min
 
 cdef class MinBackward0(Node):
     """Backward of ``min(Tensor self) -> Tensor``."""
@@ -782,7 +782,7 @@ cdef TensorBase op_min(TensorBase self):
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1271
+# derivatives.yaml: min.other
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -795,7 +795,7 @@ cdef TensorBase op_min_other(TensorBase self, TensorBase other):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml:1280
+# derivatives.yaml: min.dim
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -991,7 +991,7 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1295
+# derivatives.yaml: argmax
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1048,7 +1048,7 @@ def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1307
+# derivatives.yaml: argmin
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1105,7 +1105,7 @@ def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1319
+# derivatives.yaml: all
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
@@ -1160,7 +1160,7 @@ def all(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=No
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml:1330
+# derivatives.yaml: any
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0

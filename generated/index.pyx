@@ -159,7 +159,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml:1693
+# derivatives.yaml: basic_index
 
 cdef class BasicIndexBackward0(Node):
     """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
@@ -251,7 +251,7 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1703
+# derivatives.yaml: basic_index_backward
 
 cdef class BasicIndexBackwardBackward0(Node):
     """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -337,7 +337,7 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml:1713
+# derivatives.yaml: index
 
 cdef class IndexBackward0(Node):
     """Backward of ``index(Tensor self, object index) -> Tensor``."""
@@ -428,7 +428,7 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml:1725
+# derivatives.yaml: index_backward
 
 cdef class IndexBackwardBackward0(Node):
     """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
@@ -514,7 +514,7 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml:1735
+# derivatives.yaml: index_put
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object indices, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -740,7 +740,7 @@ def index_put(input, indices, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml:1749
+# derivatives.yaml: select
 
 cdef class SelectBackward0(Node):
     """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
@@ -892,7 +892,7 @@ def select_copy(input=None, dim=None, index=None, *, x=None, a=None, x1=None, ax
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml:1759
+# derivatives.yaml: narrow
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""

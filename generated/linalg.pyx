@@ -174,7 +174,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml:1923
+# derivatives.yaml: matmul
 
 cdef class MatmulBackward0(Node):
     """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
@@ -322,7 +322,7 @@ def matmul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1948
+# derivatives.yaml: mm
 
 cdef class MmBackward0(Node):
     """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -441,7 +441,7 @@ def mm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1960
+# derivatives.yaml: matmul_of_transpose
 
 cdef class MatmulOfTransposeBackward0(Node):
     """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
@@ -558,7 +558,7 @@ def matmul_of_transpose(input=None, mat2=None, *, x=None, a=None, x1=None):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml:1971
+# derivatives.yaml: bmm
 
 cdef class BmmBackward0(Node):
     """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
@@ -677,7 +677,7 @@ def bmm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml:1983
+# derivatives.yaml: mv
 
 cdef class MvBackward0(Node):
     """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
@@ -796,7 +796,7 @@ def mv(input=None, vec=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml:1995
+# derivatives.yaml: dot
 
 cdef class DotBackward0(Node):
     """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
@@ -915,7 +915,7 @@ def dot(input=None, tensor=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml:2007
+# derivatives.yaml: outer
 
 cdef class OuterBackward0(Node):
     """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
@@ -1036,7 +1036,7 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml:2020
+# derivatives.yaml: linear
 
 cdef class LinearBackward0(Node):
     """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
@@ -1173,7 +1173,7 @@ def linear(input=None, weight=None, bias=None, *, x=None, a=None, x1=None, out=N
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml:2038
+# derivatives.yaml: einsum
 
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int span = 0

@@ -179,7 +179,7 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml:2212
+# derivatives.yaml: mse_loss
 
 cdef class MseLossBackward0(Node):
     """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
@@ -326,7 +326,7 @@ def mse_loss(input=None, target=None, reduction="mean", *, x=None, a=None, x1=No
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml:2226
+# derivatives.yaml: mse_loss_backward
 
 cdef class MseLossBackwardBackward0(Node):
     """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
@@ -499,7 +499,7 @@ def mse_loss_backward(input=None, one=None, other=None, scale=None, *, x=None, a
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml:2235
+# derivatives.yaml: nll_loss
 
 cdef class NllLossBackward0(Node):
     """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
@@ -655,7 +655,7 @@ def nll_loss(input=None, target=None, weight=None, ignore_index=-100, reduction=
 
 
 # ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor
-# derivatives.yaml:2252
+# derivatives.yaml: nll_loss_backward
 
 cdef class NllLossBackwardBackward0(Node):
     """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``."""
@@ -845,7 +845,7 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
-# derivatives.yaml:2267
+# derivatives.yaml: cross_entropy
 
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
     cdef int span = 0

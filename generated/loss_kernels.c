@@ -2,7 +2,7 @@
 #include "loss_kernels.h"
 
 /* ---- MSE_LOSS_BACKWARD_BACKWARD */
-/* derivatives.yaml:2226 */
+/* derivatives.yaml: mse_loss_backward */
 
 /* self: grad * scale * (one - other) */
 GS_CLONES static void mse_loss_backward_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -118,7 +118,7 @@ const gs_fused_kernel *const MSE_LOSS_BACKWARD_BACKWARD[3] = {
 };
 
 /* ---- MSE_LOSS_BACKWARD_FORWARD */
-/* derivatives.yaml:2226 */
+/* derivatives.yaml: mse_loss_backward */
 
 /* self * (scale * (one - other)) */
 GS_CLONES static void mse_loss_backward_forward_f(char **args, const double *scalars, npy_intp n)

@@ -34,7 +34,6 @@ class OpRow(NamedTuple):
     base: str  # mul
     overload: str  # "" or the word after the dot
     family: str  # module of generated/
-    line: int  # in derivatives.yaml
     arguments: "tuple[Argument, ...]"  # as the schema has them
     parameters: "tuple[str, ...]"  # as the Python function has them
     returns: "tuple[str, ...]"
@@ -74,7 +73,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="",
         family="arithmetic",
-        line=185,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -111,7 +109,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="add",
         overload="alpha",
         family="arithmetic",
-        line=199,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -149,7 +146,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="",
         family="arithmetic",
-        line=211,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -166,7 +162,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(3, 4)"},
-            {"self": "real(3, 1)", "other": "real(4)"},
+            {"self": "real(3, 4)", "other": "real(4)"},
+            {"self": "real(3, 1)", "other": "real(1, 4)"},
             {"self": "real(3, 4)", "other": "2.5"},
             {"self": "2.5", "other": "real(3, 4)"},
         ),
@@ -186,7 +183,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sub",
         overload="alpha",
         family="arithmetic",
-        line=226,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -224,7 +220,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="mul",
         overload="",
         family="arithmetic",
-        line=238,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -261,7 +256,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="neg",
         overload="",
         family="unary",
-        line=256,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -294,7 +288,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="positive",
         overload="",
         family="unary",
-        line=266,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -320,14 +313,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor itself.",
-        reference="np.positive(self)",
     ),
     OpRow(
         name="abs(Tensor self) -> Tensor",
         base="abs",
         overload="",
         family="unary",
-        line=275,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -364,7 +355,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sign",
         overload="",
         family="unary",
-        line=290,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -402,7 +392,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sgn",
         overload="",
         family="unary",
-        line=303,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -440,7 +429,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="square",
         overload="",
         family="unary",
-        line=318,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -477,7 +465,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="reciprocal",
         overload="",
         family="unary",
-        line=329,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -514,7 +501,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="conj",
         overload="",
         family="unary",
-        line=340,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -540,14 +526,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Complex conjugate of each element; a real tensor is returned as it is.",
-        reference="np.conj(self)",
     ),
     OpRow(
         name="conj_physical(Tensor self) -> Tensor",
         base="conj_physical",
         overload="",
         family="unary",
-        line=347,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -580,7 +564,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="",
         family="division",
-        line=358,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -597,7 +580,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "nonzero(3, 4)"},
-            {"self": "real(3, 1)", "other": "nonzero(4)"},
+            {"self": "real(3, 4)", "other": "nonzero(4)"},
+            {"self": "real(3, 1)", "other": "nonzero(1, 4)"},
             {"self": "real(3, 4)", "other": "2.5"},
             {"self": "2.5", "other": "nonzero(3, 4)"},
         ),
@@ -620,7 +604,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="div",
         overload="mode",
         family="division",
-        line=376,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -659,7 +642,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="floor_divide",
         overload="",
         family="division",
-        line=394,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -698,7 +680,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="remainder",
         overload="",
         family="division",
-        line=411,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -740,7 +721,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="pow",
         overload="",
         family="division",
-        line=430,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("exponent", "Tensor|Scalar", None, False),
@@ -788,7 +768,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="maximum",
         overload="",
         family="bounds",
-        line=456,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -828,7 +807,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="minimum",
         overload="",
         family="bounds",
-        line=471,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -868,7 +846,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="",
         family="bounds",
-        line=486,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -911,7 +888,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp",
         overload="open",
         family="bounds",
-        line=506,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "object", "None", False),
@@ -948,7 +924,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_min",
         overload="",
         family="bounds",
-        line=519,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("min", "Tensor|Scalar", None, False),
@@ -987,7 +962,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="clamp_max",
         overload="",
         family="bounds",
-        line=534,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("max", "Tensor|Scalar", None, False),
@@ -1026,7 +1000,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="exp",
         overload="",
         family="exponential",
-        line=552,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1062,7 +1035,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="expm1",
         overload="",
         family="exponential",
-        line=562,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1095,7 +1067,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="log",
         overload="",
         family="exponential",
-        line=570,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1132,7 +1103,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="log1p",
         overload="",
         family="exponential",
-        line=581,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1169,7 +1139,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sqrt",
         overload="",
         family="exponential",
-        line=592,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1206,7 +1175,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="rsqrt",
         overload="",
         family="exponential",
-        line=603,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1244,7 +1212,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf",
         overload="",
         family="exponential",
-        line=614,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1271,14 +1238,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Error function of each element.",
         latex="\\frac{2}{\\sqrt{\\pi}} \\int_0^x e^{-t^2} \\, \\mathrm{d}t",
-        reference="scipy.special.erf(self)",
     ),
     OpRow(
         name="erf_loop(Tensor self) -> Tensor",
         base="erf_loop",
         overload="",
         family="exponential",
-        line=624,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1312,7 +1277,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="erf_any",
         overload="",
         family="exponential",
-        line=634,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1345,7 +1309,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="erfinv",
         overload="",
         family="exponential",
-        line=645,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1384,7 +1347,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sin",
         overload="",
         family="trigonometric",
-        line=664,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1417,7 +1379,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="cos",
         overload="",
         family="trigonometric",
-        line=672,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1450,7 +1411,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="tan",
         overload="",
         family="trigonometric",
-        line=680,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1483,7 +1443,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sinh",
         overload="",
         family="trigonometric",
-        line=688,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1516,7 +1475,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="cosh",
         overload="",
         family="trigonometric",
-        line=696,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1549,7 +1507,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="tanh",
         overload="",
         family="trigonometric",
-        line=704,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1582,7 +1539,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sigmoid",
         overload="",
         family="activation",
-        line=715,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1619,7 +1575,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="relu",
         overload="",
         family="activation",
-        line=726,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1657,7 +1612,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="threshold_backward",
         overload="",
         family="activation",
-        line=741,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -1692,7 +1646,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="softplus",
         overload="",
         family="activation",
-        line=752,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("beta", "Scalar", "1", False),
@@ -1733,7 +1686,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu",
         overload="",
         family="activation",
-        line=766,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("approximate", "str", "'none'", True),
@@ -1771,7 +1723,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_erf",
         overload="",
         family="activation",
-        line=781,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1805,7 +1756,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="gelu_tanh",
         overload="",
         family="activation",
-        line=790,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1839,7 +1789,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="silu",
         overload="",
         family="activation",
-        line=799,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -1876,7 +1825,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="eq",
         overload="",
         family="comparison",
-        line=814,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1911,7 +1859,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="ne",
         overload="",
         family="comparison",
-        line=824,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1946,7 +1893,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="lt",
         overload="",
         family="comparison",
-        line=835,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -1981,7 +1927,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="le",
         overload="",
         family="comparison",
-        line=847,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2016,7 +1961,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="gt",
         overload="",
         family="comparison",
-        line=859,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2051,7 +1995,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="ge",
         overload="",
         family="comparison",
-        line=871,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2086,7 +2029,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_and",
         overload="",
         family="comparison",
-        line=883,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2121,7 +2063,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_or",
         overload="",
         family="comparison",
-        line=892,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2156,7 +2097,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_xor",
         overload="",
         family="comparison",
-        line=901,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2191,7 +2131,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="logical_not",
         overload="",
         family="comparison",
-        line=910,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2225,7 +2164,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_and",
         overload="",
         family="comparison",
-        line=919,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2260,7 +2198,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_or",
         overload="",
         family="comparison",
-        line=930,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2295,7 +2232,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_xor",
         overload="",
         family="comparison",
-        line=941,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2330,7 +2266,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_not",
         overload="",
         family="comparison",
-        line=952,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2364,7 +2299,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_left_shift",
         overload="",
         family="comparison",
-        line=963,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2400,7 +2334,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bitwise_right_shift",
         overload="",
         family="comparison",
-        line=975,
         arguments=(
             Argument("self", "Tensor|Scalar", None, False),
             Argument("other", "Tensor|Scalar", None, False),
@@ -2436,7 +2369,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="isnan",
         overload="",
         family="comparison",
-        line=987,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2469,7 +2401,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="isinf",
         overload="",
         family="comparison",
-        line=994,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2502,7 +2433,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="isfinite",
         overload="",
         family="comparison",
-        line=1001,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -2535,7 +2465,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="where",
         overload="",
         family="comparison",
-        line=1008,
         arguments=(
             Argument("condition", "Tensor", None, False),
             Argument("self", "Tensor|Scalar", None, False),
@@ -2566,7 +2495,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Elements of the second tensor where the condition holds, of the third elsewhere.",
-        reference="np.where(condition, self, other)",
         non_differentiable=("condition",),
     ),
     OpRow(
@@ -2574,7 +2502,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="sum",
         overload="",
         family="reduce",
-        line=1025,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2603,14 +2530,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sum of all elements.",
         latex="\\sum_i x_i",
-        reference="np.sum(self, dtype=dtype)",
     ),
     OpRow(
         name="sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
         base="sum",
         overload="dim",
         family="reduce",
-        line=1036,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2643,14 +2568,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sum along dimensions.",
         latex="\\sum_i x_i",
-        reference="np.sum(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
         name="mean(Tensor self, *, dtype? dtype=None) -> Tensor",
         base="mean",
         overload="",
         family="reduce",
-        line=1050,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2678,14 +2601,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Mean of all elements.",
         latex="\\frac{1}{n} \\sum_i x_i",
-        reference="np.mean(self, dtype=dtype)",
     ),
     OpRow(
         name="mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
         base="mean",
         overload="dim",
         family="reduce",
-        line=1060,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2706,6 +2627,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1", "keepdim": "True"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)"},
+            {"self": "real(3, 4)", "dim": "None", "keepdim": "True"},
         ),
         operators=(),
         aliases=(),
@@ -2717,14 +2639,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Mean along dimensions.",
         latex="\\frac{1}{n} \\sum_i x_i",
-        reference="np.mean(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
         name="prod(Tensor self, *, dtype? dtype=None) -> Tensor",
         base="prod",
         overload="",
         family="reduce",
-        line=1073,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype?", "None", True),
@@ -2756,14 +2676,12 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 0.0, 3.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\prod_i x_i",
-        reference="np.prod(self, dtype=dtype)",
     ),
     OpRow(
         name="prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
         base="prod",
         overload="dim",
         family="reduce",
-        line=1085,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -2798,14 +2716,12 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 0.0, 3.0]", "dim": "0"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\prod_i x_i",
-        reference="np.prod(self, axis=dim, keepdims=keepdim, dtype=dtype)",
     ),
     OpRow(
         name="var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
         base="var",
         overload="",
         family="reduce",
-        line=1099,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2840,14 +2756,12 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\frac{1}{n - c} \\sum_i \\left|x_i - \\overline{x}\\right|^2",
-        reference="np.var(self, axis=axes(dim), ddof=correction, keepdims=keepdim)",
     ),
     OpRow(
         name="var.all(Tensor self, bool unbiased) -> Tensor",
         base="var",
         overload="all",
         family="reduce",
-        line=1113,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2881,7 +2795,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="var",
         overload="dim",
         family="reduce",
-        line=1120,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -2917,7 +2830,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="",
         family="reduce",
-        line=1127,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -2953,14 +2865,12 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\sqrt{\\frac{1}{n - c} \\sum_i \\left|x_i - \\overline{x}\\right|^2}",
-        reference="np.std(self, axis=axes(dim), ddof=correction, keepdims=keepdim)",
     ),
     OpRow(
         name="std.all(Tensor self, bool unbiased) -> Tensor",
         base="std",
         overload="all",
         family="reduce",
-        line=1142,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("unbiased", "bool", None, False),
@@ -2994,7 +2904,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="std",
         overload="dim",
         family="reduce",
-        line=1149,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", None, False),
@@ -3030,7 +2939,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="cumsum",
         overload="",
         family="reduce",
-        line=1156,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3049,6 +2957,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3060,14 +2969,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Running sum along a dimension.",
         latex="r_i = \\sum_{j \\le i} x_j",
-        reference="np.cumsum(self, axis=dim, dtype=dtype)",
     ),
     OpRow(
         name="sum_to(Tensor self, int[] size) -> Tensor",
         base="sum_to",
         overload="",
         family="reduce",
-        line=1168,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("size", "int[]", None, False),
@@ -3102,7 +3009,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="restore_dims",
         overload="",
         family="reduce",
-        line=1179,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("ndim", "int", None, False),
@@ -3138,7 +3044,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="amax",
         overload="",
         family="extremes",
-        line=1191,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3157,7 +3062,8 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "distinct(3, 4)"},
             {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(2, 3, 4)", "dim": "(0, -1)", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(2, 3, 4)", "dim": "(0, -1)"},
         ),
         operators=(),
         aliases=(),
@@ -3172,14 +3078,12 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[0.5, 0.0, 0.5], [1/3, 1/3, 1/3]]"}),
         ),
-        reference="np.max(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
         name="amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
         base="amin",
         overload="",
         family="extremes",
-        line=1206,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", "()", False),
@@ -3198,7 +3102,8 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "distinct(3, 4)"},
             {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(2, 3, 4)", "dim": "(0, -1)", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(2, 3, 4)", "dim": "(0, -1)"},
         ),
         operators=(),
         aliases=(),
@@ -3213,14 +3118,12 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "0"}, {"self": "[[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]"}),
         ),
-        reference="np.min(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
         name="max(Tensor self) -> Tensor",
         base="max",
         overload="",
         family="extremes",
-        line=1221,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3250,14 +3153,12 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]"}, {"self": "[[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]]"}),
         ),
-        reference="np.max(self)",
     ),
     OpRow(
         name="max.other(Tensor self, Tensor other) -> Tensor",
         base="max",
         overload="other",
         family="extremes",
-        line=1234,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3291,7 +3192,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="max",
         overload="dim",
         family="extremes",
-        line=1243,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3331,7 +3231,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="",
         family="extremes",
-        line=1258,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -3361,14 +3260,12 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[2.0, 1.0, 1.0]]"}, {"self": "[[0.0, 0.5, 0.5]]"}),
         ),
-        reference="np.min(self)",
     ),
     OpRow(
         name="min.other(Tensor self, Tensor other) -> Tensor",
         base="min",
         overload="other",
         family="extremes",
-        line=1271,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -3402,7 +3299,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="min",
         overload="dim",
         family="extremes",
-        line=1280,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3442,7 +3338,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="argmax",
         overload="",
         family="extremes",
-        line=1295,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3460,6 +3355,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
+            {"self": "distinct(3, 4)", "dim": "0"},
             {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
         ),
         operators=(),
@@ -3471,14 +3367,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="an index is constant between its jumps",
         doc="Index of the greatest element, of the flattened tensor or along a dimension.",
-        reference="np.argmax(self, axis=dim, keepdims=keepdim)",
     ),
     OpRow(
         name="argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
         base="argmin",
         overload="",
         family="extremes",
-        line=1307,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int?", "None", False),
@@ -3496,6 +3390,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
+            {"self": "distinct(3, 4)", "dim": "0"},
             {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
         ),
         operators=(),
@@ -3507,14 +3402,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="an index is constant between its jumps",
         doc="Index of the smallest element, of the flattened tensor or along a dimension.",
-        reference="np.argmin(self, axis=dim, keepdims=keepdim)",
     ),
     OpRow(
         name="all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         base="all",
         overload="",
         family="extremes",
-        line=1319,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3544,14 +3437,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Whether all elements are true, along dimensions or altogether.",
-        reference="np.all(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
         name="any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         base="any",
         overload="",
         family="extremes",
-        line=1330,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]?", "None", False),
@@ -3581,14 +3472,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Whether any element is true, along dimensions or altogether.",
-        reference="np.any(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
         name="logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor",
         base="logsumexp",
         overload="",
         family="probability",
-        line=1344,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int[]", None, False),
@@ -3607,7 +3496,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1", "keepdim": "True"},
-            {"self": "real(2, 3, 4)", "dim": "(0, 2)"},
+            {"self": "real(2, 3, 4)", "dim": "(0, -1)"},
         ),
         operators=(),
         aliases=(),
@@ -3622,14 +3511,12 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, -inf, 0.0]", "dim": "0"}, {"self": "[0.5, 0.0, 0.5]"}),
         ),
         latex="\\log \\sum_i e^{x_i}",
-        reference="scipy.special.logsumexp(self, axis=axes(dim), keepdims=keepdim)",
     ),
     OpRow(
         name="softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor",
         base="softmax",
         overload="",
         family="probability",
-        line=1358,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3646,8 +3533,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves result: softmax need not be computed again",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "dim": "1"},
-            {"self": "real(2, 3, 4)", "dim": "-2"},
+            {"self": "real(3, 4)", "dim": "0"},
+            {"self": "real(3, 4)", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3666,7 +3554,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="softmax_backward",
         overload="",
         family="probability",
-        line=1371,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3701,7 +3588,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax",
         overload="",
         family="probability",
-        line=1385,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -3718,8 +3604,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves result: log_softmax need not be computed again",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "dim": "1"},
-            {"self": "real(2, 3, 4)", "dim": "-2"},
+            {"self": "real(3, 4)", "dim": "0"},
+            {"self": "real(3, 4)", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3738,7 +3625,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="log_softmax_backward",
         overload="",
         family="probability",
-        line=1398,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("output", "Tensor", None, False),
@@ -3773,7 +3659,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape",
         overload="",
         family="shape",
-        line=1413,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("shape", "int[]", None, False),
@@ -3802,14 +3687,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The same elements in another shape; a view when the memory allows it, else a copy.",
-        reference="np.reshape(self, shape)",
     ),
     OpRow(
         name="view(Tensor(a) self, int[] size) -> Tensor(a)",
         base="view",
         overload="",
         family="shape",
-        line=1424,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -3845,7 +3728,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="view_as",
         overload="",
         family="shape",
-        line=1436,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3881,7 +3763,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="reshape_as",
         overload="",
         family="shape",
-        line=1446,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -3916,7 +3797,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="flatten",
         overload="",
         family="shape",
-        line=1455,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("start_dim", "int", "0", False),
@@ -3953,7 +3833,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="transpose",
         overload="",
         family="shape",
-        line=1465,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim0", "int", None, False),
@@ -3989,7 +3868,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="swapaxes",
         overload="",
         family="shape",
-        line=1476,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("axis0", "int", None, False),
@@ -4017,14 +3895,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View with two dimensions exchanged.",
-        reference="np.swapaxes(self, axis0, axis1)",
     ),
     OpRow(
         name="movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
         base="movedim",
         overload="",
         family="shape",
-        line=1484,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("source", "int[]", None, False),
@@ -4060,7 +3936,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="permute",
         overload="",
         family="shape",
-        line=1493,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dims", "int[]", None, False),
@@ -4095,7 +3970,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="t",
         overload="",
         family="shape",
-        line=1505,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4129,7 +4003,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="T",
         overload="",
         family="shape",
-        line=1515,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4163,7 +4036,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="mT",
         overload="",
         family="shape",
-        line=1525,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4197,7 +4069,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="squeeze",
         overload="",
         family="shape",
-        line=1535,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -4223,14 +4094,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View without the dimensions of size one.",
-        reference="np.squeeze(self)",
     ),
     OpRow(
         name="squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)",
         base="squeeze",
         overload="dim",
         family="shape",
-        line=1544,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int[]", None, False),
@@ -4265,7 +4134,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="unsqueeze",
         overload="",
         family="shape",
-        line=1554,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4283,6 +4151,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -4300,7 +4169,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="expand",
         overload="",
         family="shape",
-        line=1564,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4335,7 +4203,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="broadcast_to",
         overload="",
         family="shape",
-        line=1575,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4362,14 +4229,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated.",
-        reference="np.broadcast_to(self, size)",
     ),
     OpRow(
         name="expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         base="expand_as",
         overload="",
         family="shape",
-        line=1583,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("other", "Tensor", None, False),
@@ -4404,7 +4269,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="as_strided",
         overload="",
         family="shape",
-        line=1592,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("size", "int[]", None, False),
@@ -4442,7 +4306,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="strided_view",
         overload="",
         family="shape",
-        line=1602,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("geometry", "object", None, False),
@@ -4477,7 +4340,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="cat",
         overload="",
         family="joining",
-        line=1617,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4512,7 +4374,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="stack",
         overload="",
         family="joining",
-        line=1629,
         arguments=(
             Argument("tensors", "Tensor[]", None, False),
             Argument("dim", "int", "0", False),
@@ -4540,14 +4401,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Tensors of one shape joined along a new dimension.",
-        reference="np.stack(tensors, dim)",
     ),
     OpRow(
         name="split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
         base="split",
         overload="",
         family="joining",
-        line=1640,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int", None, False),
@@ -4583,7 +4442,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="split",
         overload="sizes",
         family="joining",
-        line=1650,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("split_size", "int[]", None, False),
@@ -4619,7 +4477,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="chunk",
         overload="",
         family="joining",
-        line=1660,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("chunks", "int", None, False),
@@ -4655,7 +4512,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="unbind",
         overload="",
         family="joining",
-        line=1669,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", "0", False),
@@ -4690,7 +4546,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="flip",
         overload="",
         family="joining",
-        line=1679,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dims", "int[]", None, False),
@@ -4718,14 +4573,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy with the order along dimensions reversed.",
-        reference="np.flip(self, dims)",
     ),
     OpRow(
         name="basic_index(Tensor(a) self, object index) -> Tensor(a)",
         base="basic_index",
         overload="",
         family="index",
-        line=1693,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("index", "object", None, False),
@@ -4760,7 +4613,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="basic_index_backward",
         overload="",
         family="index",
-        line=1703,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4795,7 +4647,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="index",
         overload="",
         family="index",
-        line=1713,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("index", "object", None, False),
@@ -4831,7 +4682,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_backward",
         overload="",
         family="index",
-        line=1725,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("shape", "int[]", None, False),
@@ -4866,7 +4716,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_put",
         overload="",
         family="index",
-        line=1735,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("indices", "object", None, False),
@@ -4904,7 +4753,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="select",
         overload="",
         family="index",
-        line=1749,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4940,7 +4788,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="narrow",
         overload="",
         family="index",
-        line=1759,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
             Argument("dim", "int", None, False),
@@ -4977,7 +4824,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="gather",
         overload="",
         family="scatter",
-        line=1772,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5015,7 +4861,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="",
         family="scatter",
-        line=1784,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5054,7 +4899,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="value",
         family="scatter",
-        line=1799,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5091,7 +4935,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="reduce",
         family="scatter",
-        line=1808,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5130,7 +4973,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter",
         overload="value_reduce",
         family="scatter",
-        line=1821,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5168,7 +5010,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="scatter_add",
         overload="",
         family="scatter",
-        line=1830,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5206,7 +5047,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_select",
         overload="",
         family="scatter",
-        line=1844,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5243,7 +5083,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="index_add",
         overload="",
         family="scatter",
-        line=1856,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dim", "int", None, False),
@@ -5282,7 +5121,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_fill",
         overload="",
         family="scatter",
-        line=1870,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5320,7 +5158,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="masked_select",
         overload="",
         family="scatter",
-        line=1884,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mask", "Tensor", None, False),
@@ -5356,7 +5193,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_slice",
         overload="",
         family="scatter",
-        line=1896,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5391,7 +5227,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="geometry_scatter",
         overload="",
         family="scatter",
-        line=1907,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("geometry", "object", None, False),
@@ -5426,7 +5261,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul",
         overload="",
         family="linalg",
-        line=1923,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5462,14 +5296,12 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Matrix product, of batches too; vectors are rows on the left and columns on the right.",
         latex="r_{ij} = \\sum_k x_{ik} \\, y_{kj}",
-        reference="np.matmul(self, other)",
     ),
     OpRow(
         name="mm(Tensor self, Tensor mat2) -> Tensor",
         base="mm",
         overload="",
         family="linalg",
-        line=1948,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5504,7 +5336,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="matmul_of_transpose",
         overload="",
         family="linalg",
-        line=1960,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5538,7 +5369,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="bmm",
         overload="",
         family="linalg",
-        line=1971,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("mat2", "Tensor", None, False),
@@ -5573,7 +5403,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="mv",
         overload="",
         family="linalg",
-        line=1983,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec", "Tensor", None, False),
@@ -5608,7 +5437,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="dot",
         overload="",
         family="linalg",
-        line=1995,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("tensor", "Tensor", None, False),
@@ -5643,7 +5471,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="outer",
         overload="",
         family="linalg",
-        line=2007,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("vec2", "Tensor", None, False),
@@ -5678,7 +5505,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="linear",
         overload="",
         family="linalg",
-        line=2020,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("weight", "Tensor", None, False),
@@ -5717,7 +5543,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="einsum",
         overload="",
         family="linalg",
-        line=2038,
         arguments=(
             Argument("equation", "str", None, False),
             Argument("operands", "Tensor[]", None, False),
@@ -5755,7 +5580,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone",
         overload="",
         family="copy",
-        line=2054,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5788,7 +5612,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="clone_by_rows",
         overload="",
         family="copy",
-        line=2064,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5821,7 +5644,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="detach",
         overload="",
         family="copy",
-        line=2074,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -5856,7 +5678,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="contiguous",
         overload="",
         family="copy",
-        line=2085,
         arguments=(
             Argument("self", "Tensor", None, False),
         ),
@@ -5889,7 +5710,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="",
         family="copy",
-        line=2093,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -5925,7 +5745,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="other",
         family="copy",
-        line=2103,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("other", "Tensor", None, False),
@@ -5961,7 +5780,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="to",
         overload="device",
         family="copy",
-        line=2115,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -5998,7 +5816,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="to_copy",
         overload="",
         family="copy",
-        line=2126,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("dtype", "dtype", None, False),
@@ -6032,7 +5849,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_to",
         overload="",
         family="copy",
-        line=2136,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("device", "device", None, False),
@@ -6067,7 +5883,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="fill_",
         overload="",
         family="copy",
-        line=2146,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("value", "Tensor|Scalar", None, False),
@@ -6102,7 +5917,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="zero_",
         overload="",
         family="copy",
-        line=2158,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
         ),
@@ -6135,7 +5949,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="copy_",
         overload="",
         family="copy",
-        line=2168,
         arguments=(
             Argument("self", "Tensor(a!)", None, False),
             Argument("src", "Tensor|Scalar", None, False),
@@ -6170,7 +5983,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="real",
         overload="",
         family="copy",
-        line=2181,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6196,14 +6008,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View of the real parts; a real tensor is returned as it is.",
-        reference="np.real(self)",
     ),
     OpRow(
         name="real_part(Tensor(a) self) -> Tensor(a)",
         base="real_part",
         overload="",
         family="copy",
-        line=2190,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6236,7 +6046,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="imag",
         overload="",
         family="copy",
-        line=2199,
         arguments=(
             Argument("self", "Tensor(a)", None, False),
         ),
@@ -6262,14 +6071,12 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View of the imaginary parts.",
-        reference="np.imag(self)",
     ),
     OpRow(
         name="mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor",
         base="mse_loss",
         overload="",
         family="loss",
-        line=2212,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6307,7 +6114,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="mse_loss_backward",
         overload="",
         family="loss",
-        line=2226,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("one", "Tensor", None, False),
@@ -6344,7 +6150,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss",
         overload="",
         family="loss",
-        line=2235,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),
@@ -6387,7 +6192,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="nll_loss_backward",
         overload="",
         family="loss",
-        line=2252,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("log_probs", "Tensor", None, False),
@@ -6426,7 +6230,6 @@ OPS: "tuple[OpRow, ...]" = (
         base="cross_entropy",
         overload="",
         family="loss",
-        line=2267,
         arguments=(
             Argument("self", "Tensor", None, False),
             Argument("target", "Tensor", None, False),

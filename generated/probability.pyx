@@ -175,7 +175,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml:1344
+# derivatives.yaml: logsumexp
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
@@ -308,7 +308,7 @@ def logsumexp(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, a
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1358
+# derivatives.yaml: softmax
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -419,7 +419,7 @@ def softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=N
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1371
+# derivatives.yaml: softmax_backward
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
@@ -556,7 +556,7 @@ def softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=No
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml:1385
+# derivatives.yaml: log_softmax
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
@@ -672,7 +672,7 @@ def log_softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, ax
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml:1398
+# derivatives.yaml: log_softmax_backward
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""

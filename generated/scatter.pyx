@@ -172,7 +172,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
-# derivatives.yaml:1772
+# derivatives.yaml: gather
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``."""
@@ -290,7 +290,7 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, x=None, a=Non
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml:1784
+# derivatives.yaml: scatter
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -486,7 +486,7 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
 
 
 # ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-# derivatives.yaml:1799
+# derivatives.yaml: scatter.value
 
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     cdef int span = 0
@@ -504,7 +504,7 @@ cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase in
 
 
 # ---- scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
-# derivatives.yaml:1808
+# derivatives.yaml: scatter.reduce
 
 cdef class ScatterBackward1(Node):
     """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
@@ -701,7 +701,7 @@ cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, Tenso
 
 
 # ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
-# derivatives.yaml:1821
+# derivatives.yaml: scatter.value_reduce
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
     cdef int span = 0
@@ -951,7 +951,7 @@ def scatter(*args, **kwargs):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml:1830
+# derivatives.yaml: scatter_add
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -1116,7 +1116,7 @@ def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml:1844
+# derivatives.yaml: index_select
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
@@ -1232,7 +1232,7 @@ def index_select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, a
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml:1856
+# derivatives.yaml: index_add
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
@@ -1400,7 +1400,7 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None,
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml:1870
+# derivatives.yaml: masked_fill
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1620,7 +1620,7 @@ def masked_fill(input=None, mask=None, value=None, *, x=None, a=None, x1=None):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml:1884
+# derivatives.yaml: masked_select
 
 cdef class MaskedSelectBackward0(Node):
     """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
@@ -1723,7 +1723,7 @@ def masked_select(input=None, mask=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1896
+# derivatives.yaml: geometry_slice
 
 cdef class GeometrySliceBackward0(Node):
     """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
@@ -1807,7 +1807,7 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml:1907
+# derivatives.yaml: geometry_scatter
 
 cdef class GeometryScatterBackward0(Node):
     """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""

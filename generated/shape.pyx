@@ -164,7 +164,7 @@ from gradsmith.runtime.return_types import return_type
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml:1413
+# derivatives.yaml: reshape
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
@@ -253,7 +253,7 @@ def reshape(input=None, shape=None, *, x=None, a=None, x1=None):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1424
+# derivatives.yaml: view
 
 cdef class ViewBackward0(Node):
     """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -348,7 +348,7 @@ def view_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1436
+# derivatives.yaml: view_as
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -366,7 +366,7 @@ cdef object call_view_as(object self, object other):
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1446
+# derivatives.yaml: reshape_as
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -384,7 +384,7 @@ cdef object call_reshape_as(object self, object other):
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml:1455
+# derivatives.yaml: flatten
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int span = 0
@@ -430,7 +430,7 @@ ravel = flatten
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml:1465
+# derivatives.yaml: transpose
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
@@ -585,7 +585,7 @@ swapdims_copy = transpose_copy
 
 
 # ---- swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
-# derivatives.yaml:1476
+# derivatives.yaml: swapaxes
 
 cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
     cdef int span = 0
@@ -645,7 +645,7 @@ def swapaxes(input=None, axis0=None, axis1=None, *, x=None, a=None, x1=None):
 
 
 # ---- movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
-# derivatives.yaml:1484
+# derivatives.yaml: movedim
 
 cdef TensorBase op_movedim(TensorBase self, object source, object destination):
     cdef int span = 0
@@ -691,7 +691,7 @@ moveaxis = movedim
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml:1493
+# derivatives.yaml: permute
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
@@ -820,7 +820,7 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1505
+# derivatives.yaml: t
 
 cdef class TBackward0(Node):
     """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
@@ -948,7 +948,7 @@ def t_copy(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1515
+# derivatives.yaml: T
 
 cdef class TBackward1(Node):
     """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
@@ -997,7 +997,7 @@ cdef object call_T(object self):
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1525
+# derivatives.yaml: mT
 
 cdef class MTBackward0(Node):
     """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
@@ -1046,7 +1046,7 @@ cdef object call_mT(object self):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml:1535
+# derivatives.yaml: squeeze
 
 cdef class SqueezeBackward0(Node):
     """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
@@ -1109,7 +1109,7 @@ cdef TensorBase inplace_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml:1544
+# derivatives.yaml: squeeze.dim
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
@@ -1282,7 +1282,7 @@ def squeeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, ou
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml:1554
+# derivatives.yaml: unsqueeze
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
@@ -1433,7 +1433,7 @@ def unsqueeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, 
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1564
+# derivatives.yaml: expand
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
@@ -1520,7 +1520,7 @@ def expand_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml:1575
+# derivatives.yaml: broadcast_to
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int span = 0
@@ -1562,7 +1562,7 @@ def broadcast_to(input=None, size=None, *, x=None, a=None, x1=None):
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml:1583
+# derivatives.yaml: expand_as
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int span = 0
@@ -1580,7 +1580,7 @@ cdef object call_expand_as(object self, object other):
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml:1592
+# derivatives.yaml: as_strided
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int span = 0
@@ -1677,7 +1677,7 @@ def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, *, 
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml:1602
+# derivatives.yaml: strided_view
 
 cdef class StridedViewBackward0(Node):
     """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""

@@ -177,7 +177,7 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml:664
+# derivatives.yaml: sin
 
 cdef class SinBackward0(Node):
     """Backward of ``sin(Tensor self) -> Tensor``."""
@@ -300,7 +300,7 @@ def sin(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml:672
+# derivatives.yaml: cos
 
 cdef class CosBackward0(Node):
     """Backward of ``cos(Tensor self) -> Tensor``."""
@@ -423,7 +423,7 @@ def cos(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml:680
+# derivatives.yaml: tan
 
 cdef class TanBackward0(Node):
     """Backward of ``tan(Tensor self) -> Tensor``."""
@@ -549,7 +549,7 @@ def tan(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml:688
+# derivatives.yaml: sinh
 
 cdef class SinhBackward0(Node):
     """Backward of ``sinh(Tensor self) -> Tensor``."""
@@ -672,7 +672,7 @@ def sinh(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml:696
+# derivatives.yaml: cosh
 
 cdef class CoshBackward0(Node):
     """Backward of ``cosh(Tensor self) -> Tensor``."""
@@ -795,7 +795,7 @@ def cosh(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml:704
+# derivatives.yaml: tanh
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""

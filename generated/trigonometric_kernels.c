@@ -2,7 +2,7 @@
 #include "trigonometric_kernels.h"
 
 /* ---- SIN_BACKWARD */
-/* derivatives.yaml:664 */
+/* derivatives.yaml: sin */
 
 /* self: grad * conj(cos(self)) */
 GS_CLONES static void sin_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -43,7 +43,7 @@ const gs_fused_kernel *const SIN_BACKWARD[1] = {
 };
 
 /* ---- COS_BACKWARD */
-/* derivatives.yaml:672 */
+/* derivatives.yaml: cos */
 
 /* self: -grad * conj(sin(self)) */
 GS_CLONES static void cos_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -84,7 +84,7 @@ const gs_fused_kernel *const COS_BACKWARD[1] = {
 };
 
 /* ---- TAN_BACKWARD */
-/* derivatives.yaml:680 */
+/* derivatives.yaml: tan */
 
 /* self: grad * conj(1 + result * result) */
 GS_CLONES static void tan_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -125,7 +125,7 @@ const gs_fused_kernel *const TAN_BACKWARD[1] = {
 };
 
 /* ---- SINH_BACKWARD */
-/* derivatives.yaml:688 */
+/* derivatives.yaml: sinh */
 
 /* self: grad * conj(cosh(self)) */
 GS_CLONES static void sinh_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -166,7 +166,7 @@ const gs_fused_kernel *const SINH_BACKWARD[1] = {
 };
 
 /* ---- COSH_BACKWARD */
-/* derivatives.yaml:696 */
+/* derivatives.yaml: cosh */
 
 /* self: grad * conj(sinh(self)) */
 GS_CLONES static void cosh_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -207,7 +207,7 @@ const gs_fused_kernel *const COSH_BACKWARD[1] = {
 };
 
 /* ---- TANH_BACKWARD */
-/* derivatives.yaml:704 */
+/* derivatives.yaml: tanh */
 
 /* self: grad * conj(1 - result * result) */
 GS_CLONES static void tanh_backward_self_f(char **args, const double *scalars, npy_intp n)

@@ -178,7 +178,7 @@ cdef extern from "unary_kernels.h":
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml:256
+# derivatives.yaml: neg
 
 cdef class NegBackward0(Node):
     """Backward of ``neg(Tensor self) -> Tensor``."""
@@ -290,7 +290,7 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml:266
+# derivatives.yaml: positive
 
 cdef TensorBase op_positive(TensorBase self):
     cdef int span = 0
@@ -330,7 +330,7 @@ def positive(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml:275
+# derivatives.yaml: abs
 
 cdef class AbsBackward0(Node):
     """Backward of ``abs(Tensor self) -> Tensor``."""
@@ -457,7 +457,7 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml:290
+# derivatives.yaml: sign
 
 cdef class SignBackward0(Node):
     """Backward of ``sign(Tensor self) -> Tensor``."""
@@ -567,7 +567,7 @@ def sign(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml:303
+# derivatives.yaml: sgn
 
 cdef class SgnBackward0(Node):
     """Backward of ``sgn(Tensor self) -> Tensor``."""
@@ -688,7 +688,7 @@ def sgn(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml:318
+# derivatives.yaml: square
 
 cdef class SquareBackward0(Node):
     """Backward of ``square(Tensor self) -> Tensor``."""
@@ -811,7 +811,7 @@ def square(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml:329
+# derivatives.yaml: reciprocal
 
 cdef class ReciprocalBackward0(Node):
     """Backward of ``reciprocal(Tensor self) -> Tensor``."""
@@ -937,7 +937,7 @@ def reciprocal(input=None, *, x=None, a=None, x1=None, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml:340
+# derivatives.yaml: conj
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int span = 0
@@ -976,7 +976,7 @@ def conj(input=None, *, x=None, a=None, x1=None):
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml:347
+# derivatives.yaml: conj_physical
 
 cdef class ConjPhysicalBackward0(Node):
     """Backward of ``conj_physical(Tensor self) -> Tensor``."""

@@ -2,7 +2,7 @@
 #include "unary_kernels.h"
 
 /* ---- NEG_BACKWARD */
-/* derivatives.yaml:256 */
+/* derivatives.yaml: neg */
 
 /* self: -grad */
 GS_CLONES static void neg_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -41,7 +41,7 @@ const gs_fused_kernel *const NEG_BACKWARD[1] = {
 };
 
 /* ---- ABS_BACKWARD */
-/* derivatives.yaml:275 */
+/* derivatives.yaml: abs */
 
 /* self: real(grad) * sgn(self) */
 GS_CLONES static void abs_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -82,7 +82,7 @@ const gs_fused_kernel *const ABS_BACKWARD[1] = {
 };
 
 /* ---- SQUARE_BACKWARD */
-/* derivatives.yaml:318 */
+/* derivatives.yaml: square */
 
 /* self: grad * (2 * conj(self)) */
 GS_CLONES static void square_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -123,7 +123,7 @@ const gs_fused_kernel *const SQUARE_BACKWARD[1] = {
 };
 
 /* ---- RECIPROCAL_BACKWARD */
-/* derivatives.yaml:329 */
+/* derivatives.yaml: reciprocal */
 
 /* self: -grad * conj(result * result) */
 GS_CLONES static void reciprocal_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -164,7 +164,7 @@ const gs_fused_kernel *const RECIPROCAL_BACKWARD[1] = {
 };
 
 /* ---- CONJ_PHYSICAL_BACKWARD */
-/* derivatives.yaml:347 */
+/* derivatives.yaml: conj_physical */
 
 /* self: conj_physical(grad) */
 GS_CLONES static void conj_physical_backward_self_f(char **args, const double *scalars, npy_intp n)

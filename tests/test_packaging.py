@@ -84,7 +84,7 @@ def test_a_wheel_holds_what_tables_outside_need(project, wheel, tmp_path):
         assert files(project / folder) == files(wheel / "gradsmith" / folder)
     (tmp_path / "twice.yaml").write_text(
         "own:\n- name: twice(Tensor self) -> Tensor\n  forward: pointwise(self + self)\n  self: grad + grad\n"
-        "  samples: [{self: real(3)}]\n  doc: Twice the tensor.\n"
+        "  samples: real(3)\n  doc: Twice the tensor.\n"
     )
     code = (
         f"import sys; sys.path.insert(0, {str(wheel)!r})\n"

@@ -145,23 +145,23 @@ def explained(output: str, package: Package, folder: Path) -> str:
 
 
 def _explanations(output: str, package: Package, folder: Path) -> Iterator[str]:
-    ops = {op.line: op for op in package.table.ops}
+    ops = {op.signature.full_name: op for op in package.table.ops}
     for file, number, message in _COMPLAINT.findall(output):
         lines = _lines(folder / file)[: int(number)]
-        line = _entry_line(lines, package.table.file_name)
-        if line not in ops or message.startswith(_REMARKS):
+        key = _entry_key(lines, package.table.file_name)
+        if key not in ops or message.startswith(_REMARKS):
             continue
         generated = f"    {file}:{number}: {lines[-1].strip()}"
-        yield f"{package.table.file}:{line}: {ops[line].base}: {message}\n{generated}"
+        yield f"{package.table.file}:{ops[key].line}: {ops[key].base}: {message}\n{generated}"
 
 
 def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
-def _entry_line(lines: list[str], file: str) -> int:
-    """The line of the entry that generated text is made from: that of the last mark before it."""
-    mark = re.compile(rf"{re.escape(file)}:(\d+)(?: \*/)?$")
+def _entry_key(lines: list[str], file: str) -> str:
+    """The entry that generated text is made from: that of the last mark before it."""
+    mark = re.compile(rf"{re.escape(file)}: (\S+)(?: \*/)?$")
     found = (match for line in reversed(lines) if (match := mark.search(line)))
     last = next(found, None)
-    return int(last.group(1)) if last else 0
+    return last.group(1) if last else ""

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = [source.rows[number] for number in numbers]
     start = time.perf_counter()
     width = max(len(key_of(row)) for row in rows)
-    proofs = list(reported(prove_rows(source, numbers, options.jobs), len(rows), source.name, width))
+    proofs = list(reported(prove_rows(source, numbers, options.jobs), len(rows), source.places, width))
     print(summary_of(proofs, time.perf_counter() - start))
     if not all(proof.holds for proof in proofs):
         return 1

@@ -35,7 +35,6 @@ class Proof:
     """
 
     key: str  # add.alpha
-    line: int  # of the entry
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)

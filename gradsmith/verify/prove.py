@@ -28,7 +28,7 @@ ENOUGH = 10  # failures of one check: more say the same
 def prove(row: OpRow, module: ModuleType = gs) -> Proof:
     """Try everything that the entry claims, and everything that it does not claim but has to hold."""
     start = time.perf_counter()
-    proof, subject = Proof(key_of(row), row.line), Subject(row, module)
+    proof, subject = Proof(key_of(row)), Subject(row, module)
     if not row.forms:
         proof.not_run["value"] = NO_FORM
         return proof

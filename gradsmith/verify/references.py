@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .samples import Array, Shape, Values
 
+SCIPY_SPECIAL = frozenset({"erf", "erfc", "logsumexp"})  # whose functions serve as references by their own names
 NO_SCIPY = "the reference needs SciPy, which is not installed"
 NO_REFERENCE = "the entry has no reference"
 
@@ -41,10 +42,32 @@ def expected_results(row: OpRow, values: Values) -> list[Array]:
 
 
 def reference_of(row: OpRow) -> str:
-    """As the entry says; by default NumPy's public function where the op uses its inner loop."""
+    """As the entry says; by default NumPy's ufunc, or the function of the op's name in NumPy or SciPy."""
+    if row.reference:
+        return row.reference
     ufunc = re.fullmatch(r"ufunc\((\w+)\)", row.forward)
-    by_numpy = f"np.{ufunc[1]}({', '.join(a.name for a in row.arguments)})" if ufunc else ""
-    return row.reference or by_numpy
+    if ufunc:
+        return f"np.{ufunc[1]}({', '.join(a.name for a in row.arguments)})"
+    return function_of_its_name(row)
+
+
+# How NumPy's functions take what PyTorch's arguments say; others keep their places.
+_NUMPY_ARGUMENTS = {
+    "dim": "axis=dim",
+    "keepdim": "keepdims=keepdim",
+    "correction": "ddof=correction",
+    "dtype": "dtype=dtype",
+}
+
+
+def function_of_its_name(row: OpRow) -> str:
+    """``np.sum(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)``, or "" when neither library has it."""
+    arguments = [_NUMPY_ARGUMENTS.get(a.name, a.name) for a in row.arguments]
+    listed = {a.name for a in row.arguments if "[]" in a.type}
+    arguments = ["axis=axes(dim)" if text == "axis=dim" and "dim" in listed else text for text in arguments]
+    if hasattr(np, row.base):
+        return f"np.{row.base}({', '.join(arguments)})"
+    return f"scipy.special.{row.base}({', '.join(arguments)})" if row.base in SCIPY_SPECIAL else ""
 
 
 def names_for(text: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .places import Places
+
 if TYPE_CHECKING:
     from .proof import Failure, Proof
 
@@ -13,13 +15,13 @@ SHOWN = 3  # failures of an entry
 BAR = 30  # characters
 
 
-def reported(proofs: Iterable[Proof], count: int, table: str, width: int) -> Iterator[Proof]:
+def reported(proofs: Iterable[Proof], count: int, places: Places, width: int) -> Iterator[Proof]:
     """Pass the proofs on, and print what they say as they come."""
     bar = Bar(count)
     for number, proof in enumerate(proofs, 1):
         bar.clear()
         print(line_of(proof, width))
-        for line in problems_of(proof, table):
+        for line in problems_of(proof, places):
             print(line)
         bar.draw(number, proof.key)
         yield proof
@@ -34,11 +36,11 @@ def line_of(proof: Proof, width: int) -> str:
     return f"{start}  {proof.seconds:.2f} s" + ("" if proof.holds else "  WRONG")
 
 
-def problems_of(proof: Proof, table: str) -> list[str]:
+def problems_of(proof: Proof, places: Places) -> list[str]:
     failures = first_of_each_subject(proof.failures)
     lines = []
     for failure in failures[:SHOWN]:
-        lines.append(f"{table}:{proof.line}: {proof.key}: {failure.subject} {failure.problem}")
+        lines.append(f"{places[proof.key]}: {proof.key}: {failure.subject} {failure.problem}")
         if failure.setting:
             lines.append(f"    {failure.setting}")
     more = len(proof.failures) - len(failures[:SHOWN])

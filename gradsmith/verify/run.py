@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import gradsmith as gs
 from gradsmith.generated.op_table import OPS
+from gradsmith.outside.cache import table_file
 
+from .places import Places
 from .proof import Proof
 from .prove import prove
 
@@ -33,6 +36,10 @@ class Source:
     @property
     def name(self) -> str:
         return self.table or "derivatives.yaml"
+
+    @property
+    def places(self) -> Places:
+        return Places(self.name, Path(self.table) if self.table else table_file())
 
     @property
     def module(self) -> ModuleType:

@@ -30,14 +30,16 @@ arithmetic:
   self: grad
   other: grad * conj(alpha)
   operators: {binary: __add__, reflected: __radd__}
-  samples: [{self: real(3), other: real(3)}]
+  variants: [function, method]
+  samples: real(3), other=real(3)
   doc: Sum.
 - name: sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
   forward: ufunc(subtract)
   self: grad
   other: -grad
   operators: {binary: __sub__, reflected: __rsub__}
-  samples: [{self: real(3), other: real(3)}]
+  variants: [function, method]
+  samples: real(3), other=real(3)
   doc: Difference.
 - name: mul(Tensor self, Tensor|Scalar other) -> Tensor
   forward: ufunc(multiply)
@@ -46,37 +48,42 @@ arithmetic:
   variants: [function, method, inplace, out]
   operators: {binary: __mul__, reflected: __rmul__, inplace: __imul__}
   aliases: [multiply]
-  samples: [{self: real(3, 4), other: real(3, 4)}, {self: real(3, 4), other: 2.5}]
+  samples: ['real(3, 4), other=real(3, 4)', 'real(3, 4), other=2.5']
   doc: Product.
 - name: neg(Tensor self) -> Tensor
   forward: ufunc(negative)
   self: -grad
   operators: {unary: __neg__}
-  samples: [{self: real(3)}]
+  variants: [function, method]
+  samples: real(3)
   doc: Negative.
 - name: conj(Tensor self) -> Tensor
   forward: ufunc(conjugate)
   self: conj(grad)
-  samples: [{self: real(3)}]
+  variants: [function, method]
+  samples: real(3)
   doc: Conjugate.
 exponential:
 - name: exp(Tensor self) -> Tensor
   forward: ufunc(exp)
   self: grad * conj(result)
-  samples: [{self: real(3)}]
+  variants: [function, method]
+  samples: real(3)
   doc: Exponential.
 comparison:
 - name: gt(Tensor self, Tensor|Scalar other) -> Tensor
   forward: ufunc(greater)
   nondifferentiable: it jumps
   operators: {binary: __gt__}
-  samples: [{self: real(3), other: real(3)}]
+  variants: [function, method]
+  samples: real(3), other=real(3)
   doc: Greater.
 - name: lt(Tensor self, Tensor|Scalar other) -> Tensor
   forward: ufunc(less)
   nondifferentiable: it jumps
   operators: {binary: __lt__}
-  samples: [{self: real(3), other: real(3)}]
+  variants: [function, method]
+  samples: real(3), other=real(3)
   doc: Less.
 - name: where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
   forward: array(np.where(condition, self, other))
@@ -84,47 +91,53 @@ comparison:
   self: where(condition, grad, 0)
   other: where(condition, 0, grad)
   variants: [function]
-  samples: [{condition: real(3), self: real(3), other: real(3)}]
+  samples: real(3), self=real(3), other=real(3)
   doc: Choice.
 reduce:
 - name: sum(Tensor self) -> Tensor
   forward: array(np.sum(self))
   self: grad.expand(self.shape)
-  samples: [{self: real(3)}]
+  variants: [function, method]
+  samples: real(3)
   doc: Sum of all.
 - name: sum.dim(Tensor self, int[]? dim, bool keepdim=False) -> Tensor
   forward: array(np.sum(self, dim, keepdims=keepdim))
   self: grad.expand(self.shape) if keepdim or dim is None else None
-  samples: [{self: real(3), dim: None}]
+  variants: [function, method]
+  samples: real(3), dim=None
   doc: Sum along dimensions.
 - name: max(Tensor self, int dim) -> (Tensor values, Tensor indices)
   forward: array((np.max(self, dim), np.argmax(self, dim)))
   self: selection_backward(grad_values, indices, self.shape, dim, False)
   output_differentiability: [true, false]
-  samples: [{self: real(3), dim: 1}]
+  variants: [function, method]
+  samples: real(3), dim=1
   doc: Maximum.
 shape:
 - name: expand(Tensor(a) self, int[] size) -> Tensor(a)
   forward: array(np.broadcast_to(self, size))
   self: grad
   variadic: size
-  samples: [{self: real(3), size: (1,)}]
+  variants: [function, method]
+  samples: real(3), size=(1,)
   doc: Expanded.
 - name: mT(Tensor(a) self) -> Tensor(a)
   forward: array(self.mT)
   self: grad.mT
   variants: [property]
-  samples: [{self: real(3)}]
+  samples: real(3)
   doc: Transposed.
 - name: cat(Tensor[] tensors, int dim=0) -> Tensor
   forward: array(np.concatenate(tensors, dim))
   tensors: cat_backward(grad, tensors.shape, dim)
-  samples: [{tensors: [real(3), real(3)]}]
+  variants: [function]
+  samples: tensors=[real(3), real(3)]
   doc: Joined.
 - name: unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
   forward: array(list(np.moveaxis(self, dim, 0)))
   self: cat(grads, dim)
-  samples: [{self: real(3)}]
+  variants: [function, method]
+  samples: real(3)
   doc: Parts.
 """
 
@@ -143,8 +156,8 @@ def complete(entry: str) -> str:
     everything = ", ".join(a.name for a in arguments)  # an argument that nobody reads would be a mistake
     if len(arguments) > 1:
         entry = entry.replace("forward: array(self)", f"forward: array(({everything})[0])")
-    values = ", ".join(f"{a.name}: {VALUES.get(str(a.type.plain), 'None')}" for a in required)
-    return f"- name: {entry}\n  samples: [{{{values}}}]\n  doc: Under test.\n"
+    values = ", ".join(f"{a.name}={VALUES.get(str(a.type.plain), 'None')}" for a in required)
+    return f"- name: {entry}\n  samples: {values or repr('')}\n  doc: Under test.\n"
 
 
 def table_with(entry: str = "", **options: object) -> Table:

@@ -56,7 +56,7 @@ def test_modules_of_array_functions_keep_their_names() -> None:
         - name: bend(Tensor self, Tensor curves) -> Tensor
           forward: array(bend_of(self, curves))
           nondifferentiable: a case
-          samples: [{self: real(3), curves: real(3)}]
+          samples: real(3), curves=real(3)
           doc: A case.
     """
     with pytest.raises(SpecErrors, match="bend: 'curves' is taken: a module of array functions has that name"):

@@ -84,7 +84,7 @@ KINDS = (
         # what is true of one run
         ("-grad if retain_variables else grad", TWO, "(op_neg(grad0) if retain_variables else grad0)"),
         ("-grad if is_grad_enabled() else grad", TWO, "(op_neg(grad0) if is_grad_enabled else grad0)"),
-        ("not_implemented('f: other')", TWO, "not_implemented('f: other')"),
+        ("not_implemented('f of other')", TWO, "not_implemented('f of other')"),
         ("grad if dim is None else grad.expand(dim)", DIMS, "(grad0 if (dim is None) else op_expand(grad0, dim))"),
     ],
 )  # fmt: skip

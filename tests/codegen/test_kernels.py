@@ -16,20 +16,20 @@ loss:
   self: grad
   other: grad
   operators: {{binary: __truediv__}}
-  samples: [{{self: real(3), other: real(3)}}]
+  samples: real(3), other=real(3)
   doc: Quotient.
 - name: pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
   forward: ufunc(power)
   self: grad
   exponent: grad
   operators: {{binary: __pow__}}
-  samples: [{{self: real(3), exponent: real(3)}}]
+  samples: real(3), exponent=real(3)
   doc: Power.
 - name: f(Tensor self, Tensor other, Scalar beta=1) -> Tensor
   forward: array(self + beta * other)
   self: {text}
   other: non_differentiable
-  samples: [{{self: real(3), other: real(3)}}]
+  samples: real(3), other=real(3)
   doc: Under test.
 """
 

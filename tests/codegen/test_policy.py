@@ -15,8 +15,8 @@ root(Tensor self, Scalar scale=1) -> Tensor
   self: grad * (result * 2)
   subgradient: Infinite at zero.
   points:
-  - {self: [1.0, 4.0], scale: 1, gradient: {self: [0.5, 0.25]}}
-  - {self: 0.0, gradient: {self: inf}}
+  - self=[1.0, 4.0], scale=1, gradient=[0.5, 0.25]
+  - 0.0, gradient=inf
   domain: {self: '[0, inf)', scale: '(-pi/2, 1]'}
   latex: s \sqrt{x}
   reference: np.array([abs(x) ** 0.5 for x in self]) * scale

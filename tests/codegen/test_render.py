@@ -29,7 +29,7 @@ def test_one_module_per_family(files: dict[str, str]) -> None:
 
 
 def test_every_file_says_that_it_is_generated(files: dict[str, str]) -> None:
-    assert all(MARK in text.partition("\n")[0] for text in files.values())
+    assert all(MARK in text.partition("\n")[0] for name, text in files.items() if not name.endswith(".json"))
 
 
 def test_every_file_ends_with_one_newline_and_has_no_trailing_space(files: dict[str, str]) -> None:

@@ -101,14 +101,3 @@ def test_a_made_part_needs_its_marks():
     )
     with pytest.raises(ValueError, match="<!-- t -->"):
         reference.spliced("no marks", "t", lambda: "new")
-
-
-def test_manual_makes_headings_lists_and_code():
-    table = (
-        "# Title\n#\n# 1. Heading\n#\n# Text\n# goes on.\n#\n#   - item,\n#     more\n#   - another\n#\n"
-        "#   - name: op() -> Tensor\n#     doc: Entry.\n#\n#   code\n\nfamily:\n# not the head\n"
-    )
-    assert reference.manual(table) == (
-        "## 1. Heading\n\nText\ngoes on.\n\n- item,\n  more\n- another\n\n"
-        "```yaml\n- name: op() -> Tensor\n  doc: Entry.\n```\n\n```text\ncode\n```\n\n"
-    )

@@ -15,6 +15,6 @@ waves:
   aliases: [ripples]
   complex: false
   samples:
-  - {self: real(3, 4)}
+  - real(3, 4)
   doc: Waves that grow.
 """

@@ -11,27 +11,27 @@ keeping:
 - name: doubled(Tensor self) -> Tensor
   forward: array(doubled_of(self))
   self: grad * 2
-  samples: [{self: real(3)}]
+  samples: real(3)
   doc: Twice the tensor, by a function that keeps everything and changes it.
 - name: unchanged(Tensor self) -> Tensor
   forward: array(unchanged_of(self))
   self: grad
-  samples: [{self: real(3)}]
+  samples: real(3)
   doc: The array that came in.
 - name: both(Tensor self, Tensor? other=None) -> (Tensor first, Tensor second)
   forward: array(both_of(self, other))
   nondifferentiable: a case
-  samples: [{self: real(3)}]
+  samples: real(3)
   doc: Two results, the second an array that the function keeps.
 - name: all_of(Tensor[] tensors) -> Tensor[]
   forward: array(all_of_them(tensors))
   nondifferentiable: a case
-  samples: [{tensors: '[real(3), real(2)]'}]
+  samples: tensors=[real(3), real(2)]
   doc: A list.
 - name: ends(Tensor(a) self) -> Tensor(a)
   forward: array(ends_of(self))
   nondifferentiable: a case
-  samples: [{self: real(4)}]
+  samples: real(4)
   doc: A view of every third element.
 """
 

@@ -45,7 +45,7 @@ def entry(base, kept):
     values = {"self": "positive(3, 4)", "other": "positive(3, 4)", "p": "2.5"}
     return (
         f"- name: {name_of(base, kept)}({signature}) -> Tensor\n  {text}\n  saves: [{kept}]\n"
-        f"  samples: [{{{', '.join(f'{name}: {values[name]}' for name in names)}}}]\n  doc: One of the ways.\n"
+        f"  samples: {', '.join(f'{name}={values[name]}' for name in names)}\n  doc: One of the ways.\n"
     )
 
 
@@ -133,7 +133,7 @@ def test_what_would_be_cheaper_is_told(cache, tmp_path, capsys):
     table = tmp_path / "notes.yaml"
     table.write_text(
         "waves:\n- name: grown(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(grown(self))\n"
-        "  samples: [{self: real(3)}]\n  doc: Grows.\n",
+        "  samples: real(3)\n  doc: Grows.\n",
         encoding="utf-8",
     )
     gs.load(table, verbose=True)

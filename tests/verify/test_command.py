@@ -6,16 +6,17 @@ import sys
 
 import pytest
 
+from gradsmith.outside.cache import table_file
 from gradsmith.verify import Failure, Proof, __main__, run
 from gradsmith.verify.matrix import page_of
+from gradsmith.verify.places import Places
 from gradsmith.verify.report import Bar, line_of, problems_of, summary_of
 
 WRONG = Proof(
-    "twice",
-    12,
+    "tanh",
     failures=[
-        Failure("gradient of 'self'", "sample 0, float64: {self: real(3)}", "1.0 instead of 2.0, off by 1"),
-        Failure("gradient of 'self'", "sample 1, float64: {self: real(4)}", "1.0 instead of 2.0, off by 1"),
+        Failure("gradient of 'self'", "sample 0, float64: self=real(3)", "1.0 instead of 2.0, off by 1"),
+        Failure("gradient of 'self'", "sample 1, float64: self=real(4)", "1.0 instead of 2.0, off by 1"),
         Failure("check of forms", "", "raised TypeError: no"),
     ],
 )
@@ -70,21 +71,25 @@ def test_failure_names_the_line(monkeypatch, capsys):
     monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [WRONG])
     assert __main__.main(["tanh"]) == 1
     out = capsys.readouterr().out
-    assert "derivatives.yaml:12: twice: gradient of 'self' 1.0 instead of 2.0, off by 1\n" in out
-    assert "1 of 1 entries are wrong: twice" in out
+    line = re.search(r"(?m)^derivatives.yaml:(\d+): tanh: gradient of 'self' 1.0 instead of 2.0, off by 1$", out)
+    assert line and table_file().read_text(encoding="utf-8").splitlines()[int(line[1]) - 1].startswith("- name: tanh(")
+    assert "1 of 1 entries are wrong: tanh" in out
 
 
-def test_a_failure_is_shown_once_for_each_subject():
-    assert problems_of(WRONG, "table.yaml") == [
-        "table.yaml:12: twice: gradient of 'self' 1.0 instead of 2.0, off by 1",
-        "    sample 0, float64: {self: real(3)}",
-        "table.yaml:12: twice: check of forms raised TypeError: no",
+def test_a_failure_is_shown_once_for_each_subject(tmp_path):
+    table = tmp_path / "table.yaml"
+    table.write_text("mine:\n\n- name: tanh(Tensor self) -> Tensor\n")
+    assert problems_of(WRONG, Places("table.yaml", table)) == [
+        "table.yaml:3: tanh: gradient of 'self' 1.0 instead of 2.0, off by 1",
+        "    sample 0, float64: self=real(3)",
+        "table.yaml:3: tanh: check of forms raised TypeError: no",
         "    and 1 more",
     ]
+    assert problems_of(WRONG, Places("table.yaml", tmp_path / "gone.yaml"))[0].startswith("table.yaml: tanh: gradient")
 
 
 def test_what_was_not_run_is_said():
-    proof = Proof("erf", 1, not_run={"value": "the reference needs SciPy, which is not installed"})
+    proof = Proof("erf", not_run={"value": "the reference needs SciPy, which is not installed"})
     assert "[value not run: the reference needs SciPy" in line_of(proof, 5)
     assert summary_of([proof], 1.0).endswith("not everything was run for: erf")
 

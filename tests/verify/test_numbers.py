@@ -77,7 +77,7 @@ def test_tolerance_is_relative_to_one_plus_the_magnitude():
 
 def test_only_listed_properties_are_counted():
     with pytest.raises(AssertionError, match="sorcery"):
-        Proof("op", 1).expect("sorcery", "", "", "")
+        Proof("op").expect("sorcery", "", "", "")
 
 
 # ---- samples

@@ -1,4 +1,5 @@
 # ---- gated(Tensor self, Tensor other) -> Tensor
+# derivatives.yaml: gated
 
 cdef class GatedBackward0(Node):
     """Backward of ``gated(Tensor self, Tensor other) -> Tensor``."""

@@ -1,4 +1,5 @@
 /* ---- GATED_BACKWARD */
+/* derivatives.yaml: gated */
 
 /* self: grad * conj(exp(self * other) * (1 + other * self)) */
 GS_CLONES static void gated_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -78,6 +79,7 @@ const gs_fused_kernel *const GATED_BACKWARD[2] = {
 };
 
 /* ---- GATED_FORWARD */
+/* derivatives.yaml: gated */
 
 /* self * exp(self * other) */
 GS_CLONES static void gated_forward_f(char **args, const double *scalars, npy_intp n)

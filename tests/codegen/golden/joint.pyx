@@ -1,4 +1,5 @@
 # ---- blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor
+# derivatives.yaml: blend
 
 cdef class BlendBackward0(Node):
     """Backward of ``blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor``."""

@@ -1,4 +1,5 @@
 # ---- addcmul(Tensor self, Tensor tensor1, Tensor|Scalar tensor2, *, Scalar value=1) -> Tensor
+# derivatives.yaml: addcmul
 
 cdef class AddcmulBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor``."""

@@ -1,4 +1,5 @@
 # ---- pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]
+# derivatives.yaml: pieces
 
 cdef class PiecesBackward0(Node):
     """Backward of ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
@@ -89,6 +90,7 @@ def pieces(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
 
 
 # ---- join(Tensor[] tensors, int dim=0) -> Tensor
+# derivatives.yaml: join
 
 cdef class JoinBackward0(Node):
     """Backward of ``join(Tensor[] tensors, int dim=0) -> Tensor``."""

@@ -1,4 +1,5 @@
 # ---- put_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
+# derivatives.yaml: put_
 
 cdef class PutBackward0(Node):
     """Backward of ``put_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""

@@ -1,4 +1,5 @@
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+# derivatives.yaml: softplus
 
 cdef class SoftplusBackward0(Node):
     """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""

@@ -1,4 +1,5 @@
 /* ---- SOFTPLUS_BACKWARD */
+/* derivatives.yaml: softplus */
 
 /* self: where(self * beta > threshold, grad, grad * beta * exp(self * beta)) */
 GS_CLONES static void softplus_backward_self_f(char **args, const double *scalars, npy_intp n)
@@ -46,6 +47,7 @@ const gs_fused_kernel *const SOFTPLUS_BACKWARD[1] = {
 };
 
 /* ---- SOFTPLUS_FORWARD */
+/* derivatives.yaml: softplus */
 
 /* where(self * beta > threshold, self, exp(self * beta) - 1) */
 GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy_intp n)

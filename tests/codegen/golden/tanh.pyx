@@ -1,4 +1,5 @@
 # ---- tanh(Tensor self) -> Tensor
+# derivatives.yaml: tanh
 
 cdef class TanhBackward0(Node):
     """Backward of ``tanh(Tensor self) -> Tensor``."""

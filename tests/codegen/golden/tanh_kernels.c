@@ -1,4 +1,5 @@
 /* ---- TANH_BACKWARD */
+/* derivatives.yaml: tanh */
 
 /* self: grad * conj(1 - result * result) */
 GS_CLONES static void tanh_backward_self_f(char **args, const double *scalars, npy_intp n)

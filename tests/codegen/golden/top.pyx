@@ -1,4 +1,5 @@
 # ---- top(Tensor self) -> Tensor
+# derivatives.yaml: top
 
 cdef class TopBackward0(Node):
     """Backward of ``top(Tensor self) -> Tensor``."""
@@ -69,6 +70,7 @@ cdef TensorBase op_top(TensorBase self):
 
 
 # ---- top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+# derivatives.yaml: top.dim
 
 cdef class TopBackward1(Node):
     """Backward of ``top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
@@ -142,6 +144,7 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
 
 
 # ---- top.other(Tensor self, Tensor other) -> Tensor
+# derivatives.yaml: top.other
 
 cdef TensorBase op_top_other(TensorBase self, TensorBase other):
     cdef int span = 0

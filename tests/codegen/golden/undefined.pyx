@@ -1,4 +1,5 @@
 # ---- extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)
+# derivatives.yaml: extent
 
 cdef class ExtentBackward0(Node):
     """Backward of ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``."""
