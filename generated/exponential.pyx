@@ -159,6 +159,7 @@ from gradsmith.generated.arithmetic cimport (
 from gradsmith.generated.division cimport (
     op_div_scalar_tensor,
     op_div_tensor_tensor,
+    op_pow_tensor_scalar,
 )
 from gradsmith.runtime.formulas cimport (
     fits_loop,
@@ -1212,24 +1213,24 @@ def erf_any(input=None, *, x=None, a=None, x1=None):
 cdef class ErfinvBackward0(Node):
     """Backward of ``erfinv(Tensor self) -> Tensor``."""
 
-    # Saves result: erfinv need not be computed again.
+    # Saves self, as the entry says: result would be cheaper, erfinv need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad * (0.886226925452758 * exp(result * result))
-        result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(result, result)), 0.886226925452758)))
+        cdef TensorBase self_
+        # self: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
+        self_ = unpack(self, 0)
+        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)))
         return 0
 
     cpdef str name(self):
         return "ErfinvBackward0"
 
     @property
-    def _saved_result(self):
+    def _saved_self(self):
         return saved_attribute(self, 0)
 
     @property
-    def _raw_saved_result(self):
+    def _raw_saved_self(self):
         return raw_saved(self, 0)
 
 cdef int tangents_erfinv(TensorBase result, TensorBase self) except -1:
@@ -1239,7 +1240,7 @@ cdef int tangents_erfinv(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(result, result)), 0.886226925452758)))
+            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758)))
     finally:
         walk.end()
     return 0
@@ -1254,8 +1255,8 @@ cdef TensorBase op_erfinv(TensorBase self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        save_input(node, 0, self)
         set_history(result, node)
-        save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_erfinv(result, self)
     if span:
@@ -1267,11 +1268,9 @@ cdef TensorBase inplace_erfinv(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_op("erfinv_", (self,))
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
-    if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("erfinv_", self, op_erfinv(self))
+    if has_tangent_1(self):
+        copy_into("erfinv_", self, op_erfinv(original_of(self)))
         if span:
             end_op(span, self)
         return self
@@ -1281,11 +1280,10 @@ cdef TensorBase inplace_erfinv(TensorBase self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
         node.init(1, 1, 0)
         collect_edge(node, 0, self)
+        save_input(node, 0, original_of(self))
         history = prepare_history("erfinv_", self, node)
     write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
     finish_inplace(self, history)
-    if node is not None:
-        save_output(node, 0, self)
     if span:
         end_op(span, self)
     return self
@@ -1326,7 +1324,7 @@ def erfinv(input=None, *, x=None, a=None, x1=None, out=None):
     -----
     Gradients::
 
-        input: grad * (0.886226925452758 * exp(result * result))
+        input: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
         result: auto_element_wise
     """
     if x is not None or a is not None or x1 is not None:

@@ -146,6 +146,9 @@ from gradsmith.runtime.tangent cimport (
 from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.view cimport as_view, as_view_list, share_version
 
+from gradsmith.generated.copy cimport (
+    op_contiguous,
+)
 from gradsmith.runtime.formula_numbers cimport (
     inverse_permutation,
     moved_dims,
@@ -426,7 +429,45 @@ def flatten(input=None, start_dim=0, end_dim=-1, *, x=None, a=None, x1=None):
         input = only_one((input, x, a, x1), "flatten", "input")
     return call_flatten(input, start_dim, end_dim)
 
-ravel = flatten
+
+# ---- ravel(Tensor(a) self) -> Tensor(a)
+# derivatives.yaml: ravel
+
+cdef TensorBase op_ravel(TensorBase self):
+    cdef int span = 0
+    if watching:
+        span = begin_op("ravel", (self,))
+    cdef TensorBase result = op_view(op_contiguous(self), (-1,))
+    if span:
+        end_op(span, result)
+    return result
+
+cdef object call_ravel(object self):
+    self = check_tensor(self, "ravel", "input", 1)
+    return op_ravel(<TensorBase>self)
+
+def ravel(input=None, *, x=None, a=None, x1=None):
+    """One dimension of all elements by rows; a view where they lie so in memory, else a copy.
+
+    ``ravel(Tensor(a) self) -> Tensor(a)``
+
+    Parameters
+    ----------
+    input : Tensor
+
+    Returns
+    -------
+    Tensor
+        A view of `input` where possible.
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    """
+    if x is not None or a is not None or x1 is not None:
+        input = only_one((input, x, a, x1), "ravel", "input")
+    return call_ravel(input)
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)

@@ -184,6 +184,7 @@ from gradsmith.generated.shape cimport (
     call_view_as,
     call_reshape_as,
     call_flatten,
+    call_ravel,
     call_transpose,
     call_transpose_,
     call_swapaxes,
@@ -1214,6 +1215,10 @@ cdef class Tensor(Variable):
         """Consecutive dimensions made one; the tensor itself when there is nothing to do."""
         return call_flatten(self, start_dim, end_dim)
 
+    def ravel(self):
+        """One dimension of all elements by rows; a view where they lie so in memory, else a copy."""
+        return call_ravel(self)
+
     def transpose(self, dim0, dim1):
         """View with two dimensions exchanged."""
         return call_transpose(self, dim0, dim1)
@@ -1475,7 +1480,6 @@ cdef class Tensor(Variable):
     greater_ = gt_
     greater_equal = ge
     greater_equal_ = ge_
-    ravel = flatten
     swapdims = transpose
     swapdims_ = transpose_
     moveaxis = movedim

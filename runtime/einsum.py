@@ -31,6 +31,18 @@ def _numbers_along(tensor: Tensor, dim: int) -> Array:
     return array_without_data((length,), np.dtype(np.int64)) if tensor.is_meta else np.arange(length)
 
 
+def _diagonal(tensor: Tensor) -> Tensor:
+    """The first two dimensions, of one length, as one: a view, which steps in both at once.
+
+    Of an expanded tensor it is a copy, since `as_strided` divides a gradient among the elements that share memory.
+    """
+    stride = tensor.stride()
+    if 0 in stride:
+        along = _numbers_along(tensor, 0)
+        return tensor.index((along, along))
+    return tensor.as_strided(tensor.shape[1:], (stride[0] + stride[1], *stride[2:]), tensor.storage_offset())
+
+
 class Arrangement(NamedTuple):
     """What is done to one tensor, in this order; None leaves a step out."""
 
@@ -42,8 +54,7 @@ class Arrangement(NamedTuple):
 
     def of(self, tensor: Tensor) -> Tensor:
         for order in self.diagonals:
-            along = _numbers_along(tensor, order[0])
-            tensor = tensor.permute(order).index((along, along))
+            tensor = _diagonal(tensor.permute(order))
         if self.squeezed is not None:
             tensor = tensor.squeeze(self.squeezed)
         if self.summed is not None:
@@ -94,7 +105,9 @@ def einsum_of_products(equation: str, operands: Sequence[Tensor]) -> Tensor:
     tensors = [arrangement.of(tensor) for arrangement, tensor in zip(plan.prepared, operands)]
     for product in plan.products:
         tensors = product.of(tensors)
-    return plan.final.of(tensors[0])
+    result = plan.final.of(tensors[0])
+    # A single operand, as it is: a view of it, as any other single operand that is only permuted.
+    return result.view(result.shape) if result is operands[0] else result
 
 
 @lru_cache(maxsize=256)
@@ -191,7 +204,7 @@ def _prepared(labels: Labels, shape: Shape, sizes: dict[Label, int]) -> tuple[Ar
     """The operand with every label once, and without dimensions of size one that stand for more."""
     diagonals = []
     while len(set(labels)) < len(labels):
-        order = _diagonal(labels, shape)
+        order = _diagonal_order(labels, shape)
         diagonals.append(order)
         labels, shape = (tuple(values[axis] for axis in order[1:]) for values in (labels, shape))
     stretched = tuple(axis for axis, label in enumerate(labels) if shape[axis] == 1 != sizes[label])
@@ -200,7 +213,7 @@ def _prepared(labels: Labels, shape: Shape, sizes: dict[Label, int]) -> tuple[Ar
     return Arrangement(diagonals=tuple(diagonals), squeezed=stretched or None), term
 
 
-def _diagonal(labels: Labels, shape: Shape) -> Shape:
+def _diagonal_order(labels: Labels, shape: Shape) -> Shape:
     """The order in which two dimensions of the same label come first."""
     label = next(label for label in labels if labels.count(label) > 1)
     first = labels.index(label)

@@ -192,6 +192,7 @@ cpdef object logsumexp_backward(object gradient, object self, object value, obje
 cpdef object prod_backward(object gradient, object self, object value):
     if self.ndim == 0:  # the product of one number is that number, also of infinity
         return gradient
+    self = as_multiplied(self, value)
     if self.is_meta or np.all(values_of(self)):
         return gradient * conjugated(value / self)
     return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
@@ -201,9 +202,15 @@ cpdef object prod_backward_dim(object gradient, object self, object value, objec
     if self.ndim == 0:
         return gradient
     gradient = restored(gradient, self.shape, (dim,), keepdim)
+    self = as_multiplied(self, value)
     if self.is_meta or np.all(values_of(self)):
         return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)
     return gradient * conjugated(products_of_others(self, dim))
+
+
+cdef object as_multiplied(object self, object value):
+    """The factors of a product: `dtype` may have left the real parts of complex ones."""
+    return self.to(value.dtype) if self.is_complex() and not value.is_complex() else self
 
 
 cdef object products_of_others(object tensor, object dim):
@@ -303,7 +310,8 @@ cpdef object scatter_backward_src(object gradient, object dim, object index, obj
     if reached.shape == tuple(shape):
         return reached
     if reached.numel() == 0:
-        return zeros_beside(gradient, shape)
+        # The sum of nothing: zeros that are still part of the gradient's graph.
+        return zeros_beside(gradient, shape).add(reached.sum())
     return upcalls.basic_index_backward(reached, shape, tuple([slice(size) for size in reached.shape]))
 
 

@@ -32,6 +32,7 @@ from gradsmith.runtime.tensor cimport IS_TANGENT, IS_VIEW, TensorBase, wrap
 from gradsmith.runtime.view cimport share_version, view_at
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from gradsmith.runtime import upcalls
 
@@ -220,10 +221,7 @@ cdef TensorBase laid_out_like(TensorBase t, TensorBase value):
     """`value` in memory of its own with the strides of `t`: a view of `t` has to find its part in it."""
     if value.base == NULL and not value.flags & IS_TANGENT and same_strides(t.array, value.array):
         return value
-    if is_meta(value.array):
-        return upcalls.clone(value)
-    copy = wrap(np.empty_like(<object>t.array))
-    return upcalls.copy_(copy, value)
+    return copied_like(t, value)
 
 
 cdef bint same_strides(PyObject *a, PyObject *b) noexcept:
@@ -309,8 +307,30 @@ def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level lev
     cdef TensorBase dual = alias_of(tensor)
     for other in levels_of((tensor,)):
         attach(dual, other, laid_out_like(dual, tangent_at(tensor, other)))
-    attach(dual, level, tangent if same_strides(tensor.array, tangent.array) else laid_out_like(dual, tangent))
+    attach(dual, level, tangent if lies_alike(tensor, tangent) else copied_like(dual, tangent))
     return dual
+
+
+cdef bint lies_alike(TensorBase tensor, TensorBase tangent) except -1:
+    """Is `tangent` itself taken, as in PyTorch: with the strides of `tensor`, and at the same place of as much memory?"""
+    if not same_strides(tensor.array, tangent.array):
+        return False
+    if not (tensor.flags | tangent.flags) & IS_VIEW:
+        return True
+    return place_in_memory(tensor) == place_in_memory(tangent)
+
+
+cdef tuple place_in_memory(TensorBase t):
+    """Bytes between the start of the memory of its base and that of `t`, and the size of that memory."""
+    low, high = byte_bounds(<object>(<TensorBase>t.base).array if t.flags & IS_VIEW else <object>t.array)
+    return <size_t>cnp.PyArray_DATA(<cnp.ndarray>t.array) - low, high - low
+
+
+cdef TensorBase copied_like(TensorBase t, TensorBase value):
+    """A copy of `value` with the order of dimensions of `t`."""
+    if is_meta(value.array):
+        return upcalls.clone(value)
+    return upcalls.copy_(wrap(np.empty_like(<object>t.array)), value)
 
 
 def tangent_of(TensorBase tensor not None, Level level not None):

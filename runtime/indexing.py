@@ -16,6 +16,7 @@ import numpy as np
 from gradsmith.runtime import upcalls
 from gradsmith.runtime.array import element_of, wrapped_element
 from gradsmith.runtime.dtypes import can_cast
+from gradsmith.runtime.inplace import refuse_repeated_elements
 from gradsmith.runtime.masks import uint8_mask, warn_of_uint8_mask
 from gradsmith.runtime.separate_arrays import separate
 from gradsmith.runtime.tensor import TensorBase, from_array, from_shared_array
@@ -40,9 +41,14 @@ def getitem(tensor: Any, key: Any) -> Any:
 
 def setitem(tensor: Any, key: Any, value: Any) -> None:
     """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
+    if key is False:
+        _as_source(tensor, value)  # refuses what is no value; nothing else is looked at, since nothing is written
+        return
     index, is_basic = _normalise(key)
     if is_basic and isinstance(value, (int, float, complex)) and tensor.dtype != np.float16:
-        upcalls.fill_(_part(tensor, index), value)
+        part = _part(tensor, index)
+        refuse_repeated_elements("copy_", part)  # unlike fill_ itself, as in PyTorch
+        upcalls.fill_(part, value)
         return
     source = _without_leading_ones(_as_source(tensor, value))
     if is_basic:

@@ -177,6 +177,12 @@ cdef object overlap_error(str op, object array):
     )
 
 
+def refuse_repeated_elements(str op, TensorBase target not None):
+    """Raise when `target` shows an element several times, before `op` writes to it."""
+    if repeats_elements(target.array) and not is_meta(target.array):
+        raise overlap_error(op, <object>target.array)
+
+
 cdef bint is_written_already(str op, object target, object source) except -1:
     """Is `target` an expanded array, and `source` the same places of the same memory? Another one is refused."""
     if op in WRITES_ONE_VALUE or not repeats_elements(<PyObject *>target) or is_meta(<PyObject *>target):

@@ -14,12 +14,24 @@ from gradsmith.runtime.history cimport requires_grad
 from gradsmith.runtime.input_metadata cimport InputMetadata, metadata_dtype, metadata_shape_tuple
 from gradsmith.runtime.node cimport Node, metadata_of
 from gradsmith.runtime.observe cimport current_observer, watching
-from gradsmith.runtime.tensor cimport HAS_GRAD_DTYPE, TensorBase, wrap_owned
+from gradsmith.runtime.tensor cimport (
+    HAS_GRAD_DTYPE,
+    REQUIRES_GRAD,
+    TensorBase,
+    VIEW_INFERENCE,
+    VIEW_NO_GRAD,
+    wrap_owned,
+)
 from gradsmith.runtime.variable cimport set_backward_of_scalar
+from gradsmith.runtime.view cimport current_grad_fn
 
 from gradsmith.runtime.device import ALL as DEVICES
 
 cnp.import_array()
+
+
+cdef enum:
+    NEEDS_CHECKS = HAS_GRAD_DTYPE | VIEW_NO_GRAD | VIEW_INFERENCE     # a root that the short way leaves to the long one
 
 
 # These take checked arguments. A root or an input is a tensor, or a pair of a node and the number of one of the
@@ -40,10 +52,15 @@ def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list in
     return run_pruned(roots, grads, keep_graph, create_graph, inputs, False, allow_unused)
 
 
+def takes_gradient(TensorBase root not None):
+    """Is there a node for a gradient of `root`? Not for a view that inherits `requires_grad`, made without recording."""
+    return root.flags & REQUIRES_GRAD or current_grad_fn(root) != NULL
+
+
 cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
     """``root.backward()`` of a real tensor with one element; False, and nothing done, for any other."""
     cdef PyObject *ones
-    if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root) or root.flags & HAS_GRAD_DTYPE:
+    if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root) or root.flags & NEEDS_CHECKS:
         return False
     if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>root.array) and is_meta(root.array):
         return False

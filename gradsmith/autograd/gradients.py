@@ -301,7 +301,7 @@ def _root_gradients(roots: list[Any], grads: list[Any]) -> list[Any]:
     """A checked gradient per root; roots that take part in nothing are refused."""
     checked = [_root_gradient(index, root, given) for index, (root, given) in enumerate(zip(roots, grads))]
     for index, root in enumerate(roots):
-        if is_tensor(root) and not root.requires_grad:
+        if is_tensor(root) and not runs.takes_gradient(root):
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
     return checked
 

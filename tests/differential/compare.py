@@ -15,6 +15,8 @@ from .program import Step
 UNITS = 32
 # Gradients have come through several ops, some of which were near a pole.
 GRADIENT_UNITS = 2048
+# After the label of a hook that was called with None.
+UNDEFINED = " (None)"
 EPSILONS = {
     name: float(np.finfo(name).eps) for name in ("float16", "float32", "float64", "complex64", "complex128")
 } | {"complex32": float(np.finfo("float16").eps)}
@@ -156,6 +158,8 @@ class Comparison:
 
     def _first_version(self, name, mine, others):
         """Some of PyTorch's functions write to their result before they give it; only later writes count."""
+        if name.startswith("the result"):  # has no name that later steps could write to
+            return others.version - mine.version
         begins_here = self._is_new(name) or self.step.gives is None
         return self.first_versions.setdefault(name, others.version - mine.version if begins_here else 0)
 
@@ -194,7 +198,9 @@ class Comparison:
 
     def _logs(self):
         mine, others = self._log(self.ours), self._log(self.theirs)
-        labels = [[label for label, _ in entries] for entries in (mine, others)]
+        labels = [
+            [label if t is not None else f"{label}{UNDEFINED}" for label, t in entries] for entries in (mine, others)
+        ]
         if labels[0] != labels[1]:
             return [self._difference("order of hooks", "the log", *labels)]
         found = []

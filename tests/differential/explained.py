@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compare import Difference
+from .compare import UNDEFINED, Difference
 from .program import STEP
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
@@ -70,21 +70,112 @@ def index_of_no_kind(difference: Difference) -> bool:
     return difference.aspect == "error type" and "valid indices" in difference.ours
 
 
+def result_of(difference: Difference, *names: str) -> bool:
+    """Whether the step uses, or the difference is in, what is a result of one of these."""
+    makers = [step for step in difference.history if any(name in step.call for name in names)]
+    return bool({difference.where.split("[")[0], *difference.step.uses()} & {step.gives for step in makers})
+
+
+def beside(difference: Difference, *names: str) -> bool:
+    """The same of a result or an operand of one of these, which in PyTorch share memory."""
+    calls = [step for step in difference.history if any(name in step.call for name in names)]
+    tensors = {name for step in calls for name in (step.gives, *step.uses())}
+    return bool({difference.where.split("[")[0], *difference.step.uses()} & tensors)
+
+
+def of_dual_number(difference: Difference) -> bool:
+    """What PyTorch's dual numbers and primals show since they are views, and what it does to make them."""
+    names = ("parts", "make_dual")
+    if difference.aspect == "is_view":
+        return difference.theirs and (made_by(difference, *names) or result_of(difference, *names))
+    if difference.aspect in ("strides", "identity"):
+        return made_by(difference, *names)
+    if difference.step.call.endswith("make_dual"):
+        return only_pytorch_refuses("more than one element of the written-to tensor")(difference)
+    if difference.step.call.endswith("detach_"):
+        return result_of(difference, *names) and only_pytorch_refuses("Can't detach views")(difference)
+    return only_we_refuse("a dual number made of a tensor that requires grad")(difference)
+
+
+def only_undefined_gradients(difference: Difference) -> bool:
+    """The hooks that PyTorch has called besides were given None."""
+    return difference.aspect == "order of hooks" and difference.ours == [
+        label for label in difference.theirs if not label.endswith(UNDEFINED)
+    ]
+
+
+def integer_with_history(difference: Difference) -> bool:
+    """PyTorch's tensor of integers or bools requires grad after a write."""
+    return (
+        difference.aspect in ("requires_grad", "is_leaf", "has_node")
+        and difference.step.writes()
+        and any(x.requires_grad and x.dtype.startswith(("int", "uint", "bool")) for x in difference.operands)
+    )
+
+
 def written_gradient(difference: Difference) -> bool:
     """A tensor that a backward was given, or that `grad` gave: PyTorch adds in it, or lets several share memory."""
-    given = {step.kwargs.get("gradient") for step in difference.history if "backward" in step.call}
-    found = {step.gives for step in difference.history if step.call == "lib.autograd.grad"}
+    runs = [step for step in difference.history if re.search("backward$|autograd.grad$", step.call)]
+    given = {name for step in runs for name in STEP.findall(step.kwargs.get("gradient") or "".join(step.args[2:3]))}
+    found = {step.gives for step in runs if step.gives}
+    touched = {difference.where.split("[")[0], *difference.step.uses()}
+    if difference.aspect == "version":
+        given |= {step.args[1] for step in difference.history if step.call == "{0}.grad = {1}"}
+        return bool(touched & followed(difference, given | found))
+    if difference.aspect == "gradient":
+        return difference.step.writes() and bool(difference.step.uses() & given)
+    return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
+
+
+def followed(difference: Difference, names: set[str | None]) -> set[str | None]:
+    """These values and all that was made of them, some of which are views."""
+    names = set(names)
     for step in difference.history:
-        if step.call == "lib.autograd.grad":
-            given |= set(STEP.findall(step.args[2]))
-    return difference.aspect in ("version", "value", "identity") and bool(
-        {difference.where.split("[")[0], *difference.step.uses()} & (given | found)
+        if step.uses() & names:
+            names.add(step.gives)
+    return names
+
+
+def strides_of_gradient(difference: Difference) -> bool:
+    """Those of a result of `grad`, which are promised nowhere."""
+    return difference.aspect == "strides" and made_by(difference, "autograd.grad")
+
+
+def write_through_expanded(difference: Difference) -> bool:
+    """PyTorch's backward writes zeros to memory laid out as the base, or the gradient, of a written view."""
+    steps = [step.source() for step in difference.history]
+    return (
+        re.search("grad|backward", difference.step.call) is not None
+        and any(re.search("expand|broadcast", text) for text in steps)
+        and any(step.writes() for step in difference.history)
+        and only_pytorch_refuses("more than one element of the written-to tensor")(difference)
+    )
+
+
+def compared_in_place(difference: Difference) -> bool:
+    """A tensor that does not require grad was compared with one that does."""
+    comparison = re.search(
+        r"\.(eq|ne|lt|le|gt|ge|less|greater|not_equal|less_equal|greater_equal)_$", difference.step.call
+    )
+    return (
+        comparison is not None
+        and difference.aspect in ("requires_grad", "is_leaf", "has_node")
+        and difference.where in (difference.step.gives, *difference.step.args[:1])
+        and any(x.requires_grad for x in difference.operands)
+    )
+
+
+def hook_on_node_of_parts(difference: Difference) -> bool:
+    """A hook that changes gradients, on the node of `split_copy` or `unbind_copy`: PyTorch has one for all parts."""
+    made = {step.gives for step in difference.history if re.search("(split|unbind).*_copy$", step.call)}
+    return difference.aspect in ("gradient", "hook", "value", "order of hooks") and any(
+        step.call in ("node_hook", "node_prehook") and step.uses() & made for step in difference.history
     )
 
 
 def another_tensor_than_given(difference: Difference) -> bool:
     """A result of `grad` that in PyTorch is one of the gradients that it was given, which may require grad."""
-    aspects = ("is_view", "identity") + ("requires_grad", "is_leaf", "has_node") * (
+    aspects = ("is_view", "identity", "is_leaf", "has_node") + ("requires_grad",) * (
         "create_graph" not in difference.step.kwargs
     )
     return of_call("autograd.grad", aspects=aspects)(difference)
@@ -188,14 +279,65 @@ EXPLANATIONS = (
         "dual numbers are aliases",
         "In PyTorch the dual number and the primal are views of the tensor.",
         ("notes.md", "**A dual number is an alias, no view.**"),
-        lambda d: of_call("parts", "make_dual", aspects=("is_view", "version"))(d)
-        or only_we_refuse("a dual number made of a tensor that requires grad")(d),
+        of_dual_number,
     ),
     Explanation(
         "gradients are tensors of their own",
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
         ("notes.md", "**A gradient that was given stays as it is.**"),
         lambda d: written_gradient(d) or another_tensor_than_given(d),
+    ),
+    Explanation(
+        "layout of gradients",
+        "A gradient lies in memory as it was computed.",
+        ("notes.md", "**Results keep the order of dimensions.**"),
+        strides_of_gradient,
+    ),
+    Explanation(
+        "writes through views of expanded tensors",
+        "PyTorch's backward of such a write refuses; here the gradient follows from the geometry.",
+        ("notes.md", "**A written view is described by its geometry.**"),
+        write_through_expanded,
+    ),
+    Explanation(
+        "comparisons in place",
+        "PyTorch gives the result a history whose gradients are zeros.",
+        ("notes.md", "**What has no derivative is not written over a graph.**"),
+        compared_in_place,
+    ),
+    Explanation(
+        "one node for all parts",
+        "PyTorch's split_copy and unbind_copy are nodes of their own; here each part is a copy of a view.",
+        ("notes.md", "**A copy of parts is a copy of each part.**"),
+        hook_on_node_of_parts,
+    ),
+    Explanation(
+        "what is not saved may be changed",
+        "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
+        ("notes.md", "**What is saved is priced, and the author is asked.**"),
+        lambda d: called_before(d, "masked_select", "sgn", "sign")
+        and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
+    ),
+    Explanation(
+        "a number over a tensor",
+        "PyTorch divides by multiplying with the reciprocal, and keeps that in the place of the tensor.",
+        ("notes.md", "**A number over a tensor keeps the tensor.**"),
+        lambda d: only_we_refuse("saved by DivBackward0")(d)
+        and any(step.call == "{0} / {1}" and not STEP.match(step.args[0]) for step in d.history),
+    ),
+    Explanation(
+        "out without a derivative",
+        "PyTorch refuses `out` beside an operand that requires grad also where the result is of integers.",
+        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        lambda d: re.search("int|bool", d.step.kwargs.get("dtype", "")) is not None
+        and only_pytorch_refuses("functions with out=... arguments don't support automatic differentiation")(d),
+    ),
+    Explanation(
+        "where nothing lies",
+        "The offset of a view without elements is NumPy's.",
+        ("notes.md", "**Where dtypes and numbers are taken that PyTorch refuses, or refused where it takes them.**"),
+        lambda d: d.aspect == "plain value" and "storage_offset" in d.step.call
+        and all(0 in x.shape for x in d.operands),
     ),
     Explanation(
         "a view belongs to its base",
@@ -268,7 +410,7 @@ EXPLANATIONS = (
         "undefined gradients",
         "PyTorch calls the hooks of a tensor with None.",
         ("notes.md", "**Undefined gradients do not call hooks of tensors.**"),
-        lambda d: d.aspect == "order of hooks" and called_before(d, "Both"),
+        only_undefined_gradients,
     ),
     Explanation(
         "the variance over no dimension",
@@ -329,10 +471,38 @@ EXPLANATIONS = (
         "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
         ("notes.md", "**The names say what is shared.**"),
         lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
-        or (d.aspect in ("is_view", "strides") and made_by(d, "einsum", "conj", "ravel"))
-        or of_call("mT", aspects=("identity",))(d)
-        or (called_before(d, "conj_physical", "mT") and d.step.writes() and d.aspect in WRITTEN)
+        or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
+        or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj_physical")))
+        or (beside(d, "conj_physical") and d.step.writes() and d.aspect in (*WRITTEN, "identity"))
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
+    ),
+    Explanation(
+        "the transpose of a number",
+        "PyTorch's mT gives a tensor without dimensions itself.",
+        ("notes.md", "**The names say what is shared.**"),
+        lambda d: of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(d)
+        and any(x.shape == () for x in d.operands),
+    ),
+    Explanation(
+        "integers have no history",
+        "A write makes PyTorch's integers require grad.",
+        ("notes.md", "**Integers have no history.**"),
+        integer_with_history,
+    ),
+    Explanation(
+        "powers with a bool exponent",
+        "PyTorch's backward subtracts one from the exponent, and refuses to do that to a bool.",
+        ("notes.md", "**More is taken than PyTorch takes.**"),
+        lambda d: called_before(d, "**", "pow") and re.search("grad|backward", d.step.call) is not None
+        and only_pytorch_refuses("Subtraction, the `-` operator, with a bool tensor")(d),
+    ),
+    Explanation(
+        "indices that hooks have converted",
+        "A hook on saved tensors gave an index back in another dtype; each library has an exception of its own.",
+        ("notes.md", "**The first mistake is named.**"),
+        lambda d: d.aspect in ("error", "error type")
+        and re.search("only supports boolean masks|tensors used as indices must be", str(d.theirs)) is not None
+        and any("saved_hooks" in step.source() for step in d.history),
     ),
     Explanation(
         "an index of no kind",

@@ -70,7 +70,7 @@ def note(label, *tensors):
 def hook(tensor, label, factor=None):
     def called(grad):
         note(label, grad)
-        return None if factor is None else grad * factor
+        return None if factor is None or grad is None else grad * factor
 
     tensor.register_hook(called)
 

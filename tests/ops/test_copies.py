@@ -93,3 +93,24 @@ def test_the_copy_of_a_detached_tensor_has_no_history():
 def test_errors_name_the_copy():
     with pytest.raises(TypeError, match="transpose_copy"):
         gs.transpose_copy(gs.ones(2, 2), 0, "x")
+
+
+@pytest.mark.parametrize("x", [gs.ones(3), gs.ones(4)[1:], gs.ones(4)[::2], gs.ones(2, 3)])
+def test_ravel_is_never_the_tensor_itself(x):
+    """Unlike `flatten`, as in PyTorch: ``contiguous().view(-1)``."""
+    flat = x.ravel()
+    assert flat is not x
+    assert gs.ravel(x).tolist() == flat.tolist() == x.flatten().tolist()
+    assert x.requires_grad_().ravel().grad_fn.name().startswith("View")
+
+
+@pytest.mark.parametrize("x", [gs.ones(2, 3).t(), gs.ones(1).expand(4), gs.ones(8)[::2]])
+def test_ravel_copies_what_does_not_lie_by_rows(x):
+    """Also where a view would do, as for the expanded tensor; made without recording, the copy has no history."""
+    x = x.detach().requires_grad_()
+    flat = x.ravel()
+    assert flat.is_contiguous() and flat.data_ptr() != x.data_ptr()
+    flat.sum().backward()
+    assert x.grad.tolist() == gs.ones(*x.shape).tolist()
+    with gs.no_grad():
+        assert not x.ravel().requires_grad

@@ -340,3 +340,26 @@ def test_other_lists_are_one_index(index):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert x[index].tolist() == GRID[np.asarray(index)].tolist()
+
+
+@pytest.mark.parametrize("value", [2, gs.ones(7), gs.ones((), requires_grad=True)])
+def test_a_write_to_false_is_nothing(value):
+    """PyTorch returns before it looks at the values, the version or the graph."""
+    x, leaf = gs.ones(3), gs.ones(3, requires_grad=True)
+    x[False] = leaf[False] = value
+    assert x.tolist() == leaf.tolist() == [1, 1, 1]
+    assert (x._version, x.requires_grad, leaf._version, leaf.is_leaf) == (0, False, 0, True)
+    with pytest.raises(TypeError, match="can't assign"):
+        x[False] = "a"
+
+
+@pytest.mark.parametrize("index", [(), ..., slice(None), None, slice(0, 2)])
+def test_a_number_is_not_written_to_several_elements_in_one_place(index):
+    """PyTorch refuses what `fill_` and `zero_` do."""
+    x = gs.ones(1).expand(2)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x[index] = 0
+    assert x.tolist() == [1, 1]
+    x[0] = 5
+    assert x.tolist() == [5, 5]
+    assert x.zero_().tolist() == [0, 0]

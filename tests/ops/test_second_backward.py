@@ -215,3 +215,36 @@ def test_the_second_gradient_of_nll_loss_is_zero(reduction, options):
     assert first.requires_grad
     (second,) = gs.autograd.grad(first.sum(), x)
     np.testing.assert_array_equal(second.numpy(), np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("op", [gs.scatter, gs.scatter_add])
+def test_a_gradient_that_an_empty_index_leaves_out_is_part_of_the_graph(op):
+    """PyTorch's gradient of the source is zeros that require grad."""
+    source, index = gs.ones(1, 2, requires_grad=True), gs.zeros((0, 2), dtype=gs.int64)
+    result = op(gs.ones(2, 2), 0, index, source).exp().sum()
+    (gradient,) = gs.autograd.grad(result, source, create_graph=True)
+    assert gradient.requires_grad
+    assert gradient.tolist() == [[0, 0]]
+
+
+def test_the_result_of_erfinv_may_be_changed():
+    """As in PyTorch, the node keeps the input."""
+    pytest.importorskip("scipy")
+    x = gs.tensor([0.0, 0.5], dtype=gs.float64, requires_grad=True)
+    y = gs.erfinv(x)
+    y.mul_(2)
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [1.7724538509055159, 2.225169637943899])
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("arguments", [(), (0,), (0, True)])
+@pytest.mark.parametrize("first", [1 + 2j, 2j])
+def test_the_gradient_of_a_product_of_real_parts(arguments, first):
+    """PyTorch multiplies what `dtype` leaves of complex numbers, in the gradient too, where it may leave a zero."""
+    x = gs.tensor([first, 3 - 1j, 0.25 + 0.5j], requires_grad=True)
+    y = x.prod(*arguments, dtype=gs.float64)
+    (gradient,) = gs.autograd.grad(y.sum(), x, create_graph=True)
+    np.testing.assert_allclose(gradient.detach().numpy(), [0.75, 0.25 * first.real, 3 * first.real], rtol=1e-6)
+    (second,) = gs.autograd.grad(gradient.sum().real, x)
+    np.testing.assert_allclose(second.numpy(), [3.25, 0.25 + first.real, 3 + first.real], rtol=1e-6)

@@ -139,3 +139,31 @@ def test_gradients_through_lists_of_subscripts():
 def test_wrong_lists_of_subscripts(arguments, error, message):
     with pytest.raises(error, match=message):
         gs.einsum(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shape"),
+    [("ii->i", (3, 3)), ("iij->ji", (2, 2, 3)), ("ijij->ij", (2, 3, 2, 3)), ("ij->ji", (2, 3)), ("...->...", (2, 3))],
+)
+def test_one_operand_without_a_sum_gives_a_view(equation, shape):
+    """As in PyTorch: written through, differentiated twice without a retained graph."""
+    x = gs.randn(*shape, dtype=gs.float64, requires_grad=True)
+    y = gs.einsum(equation, x)
+    assert y is not x
+    assert y._is_view() and not y.is_leaf
+    y.sum().backward()
+    y.sum().backward()
+    np.testing.assert_array_equal(gs.einsum(equation, x.grad).numpy(), np.full(y.shape, 2.0))
+    assert x.grad.sum().item() == 2 * y.numel()
+    changed = x.clone()
+    gs.einsum(equation, changed).mul_(0)
+    (gradient,) = gs.autograd.grad(changed.sum(), x)
+    assert gs.einsum(equation, changed).abs().sum().item() == 0
+    assert gradient.sum().item() == x.numel() - y.numel()
+
+
+def test_the_diagonal_of_an_expanded_tensor_has_the_gradient_of_its_elements():
+    x = gs.tensor([[1.0], [2.0]], requires_grad=True).expand(2, 2)
+    y = gs.einsum("ii->i", x)
+    (gradient,) = gs.autograd.grad((y * y).sum(), x)
+    assert gradient.tolist() == [[2, 0], [0, 4]]

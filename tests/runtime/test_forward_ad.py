@@ -473,3 +473,31 @@ def test_forward_mode_is_off_while_it_is_disabled():
         assert forward_ad._is_fwd_grad_enabled()
         assert unpack_dual(y).tangent is None
         assert unpack_dual(x).tangent.tolist() == unpack_dual(made_inside).tangent.tolist() == [1, 1]
+
+
+def test_a_tangent_is_taken_where_it_lies_as_its_tensor_does():
+    """PyTorch's rule: the same strides, at the same place of as much memory; else the tangent is copied."""
+    rows, start, end = (lambda: gs.ones(3)), (lambda: gs.ones(4)[:3]), (lambda: gs.ones(4)[1:])
+    with dual_level():
+        for primal, tangent, taken in [
+            (rows, rows, True),
+            (start, start, True),
+            (end, end, True),
+            (rows, start, False),
+            (rows, end, False),
+            (end, rows, False),
+            (start, end, False),
+        ]:
+            given = tangent()
+            found = unpack_dual(make_dual(primal(), given)).tangent
+            assert (found is given) == taken
+            found.mul_(2)
+            assert given.tolist() == ([2, 2, 2] if taken else [1, 1, 1])
+
+
+def test_a_tangent_is_not_changed_through_a_tensor_that_lies_elsewhere():
+    tangent = gs.ones(4)[:3]
+    with dual_level():
+        dual = make_dual(gs.ones(4)[1:], tangent).mul_(3)
+        assert unpack_dual(dual).tangent.tolist() == [3, 3, 3]
+    assert tangent.tolist() == [1, 1, 1]

@@ -352,3 +352,24 @@ assert backward(True) == []
 def test_sums_in_another_layout_are_warned_of_once():
     """R136: once in the life of a process, and never where nobody minds."""
     subprocess.run([sys.executable, "-c", SUMS_IN_ANOTHER_LAYOUT], check=True)
+
+
+@pytest.mark.parametrize("base", [gs.ones(2, 3, requires_grad=True), gs.ones(2, 3, requires_grad=True) * 2])
+def test_a_view_made_without_recording_is_no_root(base):
+    """It requires grad as its base does, but there is no node for a gradient of it: PyTorch refuses too."""
+    with gs.no_grad():
+        views = base.view(6), base[0], base[0, 0]
+    for view in views:
+        assert view.requires_grad and view.is_leaf
+        ones = gs.ones(view.shape)
+        with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+            view.backward(ones)
+        with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+            grad(view, view, ones)
+        with pytest.raises(RuntimeError, match="element 1 of tensors does not require grad"):
+            backward([base.sum(), view], [None, ones])
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        views[2].backward()
+    asked = views[1].requires_grad_()
+    asked.backward(gs.ones(3))
+    assert asked.grad.tolist() == [1, 1, 1]
