@@ -7,6 +7,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
 from gradsmith.runtime.inplace cimport check_result_dtype, is_written_already, store_values
+from gradsmith.runtime.saved_variable cimport is_constant
 from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
 
 import operator
@@ -403,7 +404,7 @@ cdef object arrays_in(object value):
     if not isinstance(value, (tuple, list)):
         return value
     for part in value:
-        if isinstance(part, TensorBase):
+        if not is_constant(part) and isinstance(part, TensorBase):
             parts = [array_of(<TensorBase>part) if isinstance(part, TensorBase) else part for part in value]
             return tuple(parts) if isinstance(value, tuple) else parts
     return value

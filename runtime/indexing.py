@@ -21,8 +21,9 @@ from gradsmith.runtime.masks import uint8_mask, warn_of_uint8_mask
 from gradsmith.runtime.separate_arrays import separate
 from gradsmith.runtime.tensor import TensorBase, from_array, from_shared_array
 
-_MASK_DTYPES = (np.dtype(np.bool_), np.dtype(np.uint8))
-_INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32), *_MASK_DTYPES)
+_MASK_KINDS = frozenset("?B")  # `dtype.char` of bool and uint8, which is compared faster than a dtype
+_INTEGER_KINDS = frozenset(char for char in "ilq" if np.dtype(char) in (np.int32, np.int64))
+_INDEX_KINDS = _INTEGER_KINDS | _MASK_KINDS
 _PLAIN = (int, slice, type(None), type(Ellipsis))
 _NO_NUMBERS = (TensorBase, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
 
@@ -35,6 +36,8 @@ def getitem(tensor: Any, key: Any) -> Any:
     IndexError
         Out of range, too many indices, a mask of another shape, an index of a type that NumPy does not take.
     """
+    if type(key) is int or type(key) is slice:
+        return upcalls.basic_index(tensor, (key, ...))
     index, is_basic = _normalise(key)
     return upcalls.basic_index(tensor, index) if is_basic else upcalls.index(tensor, index)
 
@@ -114,6 +117,8 @@ def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
     """A key that is no tuple. PyTorch takes a short list that holds more than numbers for one, and warns."""
+    if isinstance(key, TensorBase) or type(key) in _PLAIN:
+        return (key,)  # the usual ones, which need not ask an abstract class
     if not isinstance(key, Sequence) or isinstance(key, (str, bytes, bytearray)) or len(key) >= 32:
         return (key,)
     if not any(isinstance(part, _NO_NUMBERS) for part in key):
@@ -149,19 +154,22 @@ def _convert(part: Any) -> tuple[Any, bool]:
 
 def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
     """A tensor goes on as it is: backward finds out whether it was changed in the meantime."""
-    is_mask = tensor.dtype in _MASK_DTYPES
+    kind = tensor.dtype.char
+    if kind in _INTEGER_KINDS and tensor.ndim:
+        return tensor, False
+    is_mask = kind in _MASK_KINDS
     if tensor.is_meta and is_mask:
         raise NotImplementedError("how many elements a mask selects depends on its values, and a meta tensor has none")
     if tensor.ndim == 0:
         return _convert_array(tensor.numpy(force=True))
-    if is_mask and tensor.dtype != np.bool_:
+    if is_mask and kind != "?":
         warn_of_uint8_mask("indexing")
     _check_index_dtype(tensor.dtype)
     return tensor, False
 
 
 def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
-    if array.dtype == np.uint8:
+    if array.dtype.char == "B":
         return (uint8_mask("indexing", array) if array.ndim else np.asarray(array != 0)), False
     if array.ndim == 0 and array.dtype.kind in "iu":
         return int(array), True
@@ -170,5 +178,5 @@ def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
 
 
 def _check_index_dtype(dtype: np.dtype[Any]) -> None:
-    if dtype not in _INDEX_DTYPES:
+    if dtype.char not in _INDEX_KINDS:
         raise IndexError(f"tensors used as indices must be int64, int32, bool or uint8 tensors, got {dtype}")

@@ -23,6 +23,10 @@ cdef void set_save_mode(int mode) noexcept
 
 cdef int save_input(Node node, int slot, TensorBase t) except -1     # None stays undefined
 cdef int save_output(Node node, int slot, TensorBase t) except -1    # after set_history; no cycle
+# Whether an argument of any type is one that nobody can change: the parts of a basic index, mostly.
+cdef inline bint is_constant(object value) noexcept:
+    return type(value) is int or type(value) is slice or value is None or value is Ellipsis
+
 cdef int save_list(Node node, int value_slot, object tensors) except -1
 cdef int save_object(Node node, int value_slot, object value) except -1
 cdef TensorBase unpack(Node node, int slot)

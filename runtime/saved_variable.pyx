@@ -330,7 +330,7 @@ cdef list items_of(object value):
 
 
 cdef inline bint may_change(object item) noexcept:
-    return isinstance(item, (TensorBase, list)) or cnp.PyArray_Check(item)
+    return not is_constant(item) and (isinstance(item, (TensorBase, list)) or cnp.PyArray_Check(item))
 
 
 cdef object own_copy(object item):

@@ -63,8 +63,8 @@ cdef object is_plain(object part):
 
 cdef object as_index(object part):
     """The array of an index; uint8 ones are masks."""
-    array = np.asarray(part)
-    return array != 0 if array.dtype == np.uint8 and not is_meta(<PyObject *>array) else array
+    array = part if cnp.PyArray_CheckExact(part) else np.asarray(part)
+    return array != 0 if cnp.PyArray_TYPE(array) == cnp.NPY_UINT8 and not is_meta(<PyObject *>array) else array
 
 
 cdef tuple split_index(object index, int ndim):

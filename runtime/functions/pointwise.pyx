@@ -62,7 +62,8 @@ cpdef object floating_of(object function, object a):
 # ---- where
 
 cpdef object where_of(object condition, object a, object b):
-    condition = as_mask("where", condition)
+    if cnp.PyArray_TYPE(condition) != cnp.NPY_BOOL:
+        condition = as_mask("where", condition)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         a, b = promoted(a, b, storable)
     check_broadcast("where", condition, a, b)
