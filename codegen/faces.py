@@ -30,7 +30,7 @@ from .calls import (
 from .docs import Doc, make_doc
 from .model import Op
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
-from .parameters import SPREAD, Parameter, default_text, out_parameter, python_parameters, with_star
+from .parameters import SPREAD, Parameter, default_text, first_names, out_parameter, python_parameters, with_star
 from .schema_types import Type
 
 
@@ -50,7 +50,7 @@ class FunctionView:
     name: str
     op: str
     parameters: tuple[Parameter, ...]
-    second_names: tuple[SecondNames, ...]
+    second_names: tuple[SecondNames, ...]  # of a method; functions find theirs when they are called
     target: Target
     added: tuple[Added, ...]  # parameters any of which picks `extension`
     extension: Target | None
@@ -60,11 +60,12 @@ class FunctionView:
     self_position: int  # overloaded methods: where `self` goes among the arguments
     out: bool
     doc: Doc
+    is_method: bool
 
     @property
     def signature(self) -> tuple[str, ...]:
         """Texts between the parentheses, with the star before the first keyword-only parameter."""
-        return tuple(with_star(self.parameters))
+        return tuple(with_star(self.parameters if self.is_method else first_names(self.parameters)))
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,9 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
     out = takes_out(last, form, method=method)
     parameters = python_parameters(last if added else first, method=method)
     absent = {a.name: a.absent for a in added}
-    parameters = tuple(replace(p, default=absent.get(p.name, p.default)) for p in parameters)
+    parameters = tuple(
+        replace(p, default=absent[p.name], is_required=False) if p.name in absent else p for p in parameters
+    )
     takes_inplace = first.policy.takes_inplace and form == PLAIN and not method
     if takes_inplace:
         flag = Parameter("inplace", Type("bool"), "False")
@@ -200,7 +203,7 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
         name=first.base + form.suffix,
         op=first.base + form.suffix,
         parameters=parameters,
-        second_names=tuple(_second_names(parameters)),
+        second_names=tuple(_second_names(parameters)) if method else (),
         target=target(first, form, method=method),
         added=added,
         extension=target(last, form, method=method) if added else None,
@@ -210,6 +213,7 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
         self_position=_self_position(first),
         out=out,
         doc=make_doc(ops, [] if is_overloaded(ops) else names, remark=_remark(form, first), shares=form == PLAIN),
+        is_method=method,
     )
 
 

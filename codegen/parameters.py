@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .model import Op
 from .printing import literal_text
@@ -57,6 +57,13 @@ def _second_names(signature: Signature, argument: Argument) -> Iterator[Paramete
         for name in SECOND_NAMES[own]:
             if name not in taken:
                 yield Parameter(name, argument.type, "None", keyword_only=True, second_name_of=own)
+
+
+def first_names(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+    """Parameters of a function, whose second names runtime/second_names.pyx takes care of."""
+    for p in parameters:
+        if not p.second_name_of:
+            yield replace(p, default="") if p.is_required else p
 
 
 def out_parameter(op: Op) -> Parameter:

@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -316,7 +317,7 @@ cdef object call_sigmoid_(object self):
     self = check_tensor(self, "sigmoid_", "input", 1)
     return inplace_sigmoid(<TensorBase>self)
 
-def sigmoid(input=None, *, x=None, a=None, x1=None, out=None):
+def sigmoid(input, *, out=None):
     """Logistic function of each element.
 
     ``sigmoid(Tensor self) -> Tensor``
@@ -343,8 +344,6 @@ def sigmoid(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj((1 - result) * result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sigmoid", "input")
     return give_out("sigmoid", out, call_sigmoid(input))
 
 
@@ -462,7 +461,7 @@ cdef object call_relu_(object self):
     self = prepare_numeric("relu_", self)
     return inplace_relu(<TensorBase>self)
 
-def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
+def relu(input, inplace=False):
     """Each element, zero instead of a negative one. The gradient at zero is zero.
 
     ``relu(Tensor self) -> Tensor``
@@ -489,8 +488,6 @@ def relu(input=None, inplace=False, *, x=None, a=None, x1=None):
         input: threshold_backward(grad, result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "relu", "input")
     if inplace:
         return call_relu_(input)
     return call_relu(input)
@@ -585,7 +582,7 @@ cdef object call_threshold_backward(object self, object output):
     check_real(output, "threshold_backward")
     return op_threshold_backward(<TensorBase>self, <TensorBase>output)
 
-def threshold_backward(input=None, output=None, *, x=None, a=None, x1=None):
+def threshold_backward(input, output):
     """Gradient through relu, which leads to the output too, so that it can be differentiated, to zeros.
 
     ``threshold_backward(Tensor self, Tensor output) -> Tensor``
@@ -614,8 +611,6 @@ def threshold_backward(input=None, output=None, *, x=None, a=None, x1=None):
         output: zeros_like(grad)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "threshold_backward", "input")
     return call_threshold_backward(input, output)
 
 
@@ -713,7 +708,7 @@ cdef object call_softplus(object self, object beta, object threshold):
     self = prepare_floating("softplus", self)
     return op_softplus(<TensorBase>self, beta, threshold)
 
-def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=None):
+def softplus(input, beta=1, threshold=20, *, out=None):
     """Smooth form of relu, log(1 + exp(beta x)) / beta; the element itself where beta x exceeds the threshold.
 
     ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``
@@ -742,8 +737,6 @@ def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None, out=N
         input: where(self * beta > threshold, grad, grad * sigmoid(self * beta))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "softplus", "input")
     return give_out("softplus", out, call_softplus(input, beta, threshold))
 
 
@@ -766,7 +759,7 @@ cdef object call_gelu(object self, object approximate):
     self = prepare_floating("gelu", self)
     return op_gelu(<TensorBase>self, approximate)
 
-def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
+def gelu(input, *, approximate="none", out=None):
     """Each element times the probability that a normal variable is smaller; "tanh" is a faster approximation.
 
     ``gelu(Tensor self, *, str approximate='none') -> Tensor``
@@ -787,8 +780,6 @@ def gelu(input=None, *, approximate="none", x=None, a=None, x1=None, out=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "gelu", "input")
     return give_out("gelu", out, call_gelu(input, approximate))
 
 
@@ -869,7 +860,7 @@ cdef object call_gelu_erf(object self):
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
 
-def gelu_erf(input=None, *, x=None, a=None, x1=None):
+def gelu_erf(input):
     """The exact form of gelu.
 
     ``gelu_erf(Tensor self) -> Tensor``
@@ -894,8 +885,6 @@ def gelu_erf(input=None, *, x=None, a=None, x1=None):
         input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "gelu_erf", "input")
     return call_gelu_erf(input)
 
 
@@ -977,7 +966,7 @@ cdef object call_gelu_tanh(object self):
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
 
-def gelu_tanh(input=None, *, x=None, a=None, x1=None):
+def gelu_tanh(input):
     """The approximate form of gelu.
 
     ``gelu_tanh(Tensor self) -> Tensor``
@@ -1002,8 +991,6 @@ def gelu_tanh(input=None, *, x=None, a=None, x1=None):
         input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "gelu_tanh", "input")
     return call_gelu_tanh(input)
 
 
@@ -1118,7 +1105,7 @@ cdef object call_silu_(object self):
     self = prepare_floating("silu_", self)
     return inplace_silu(<TensorBase>self)
 
-def silu(input=None, inplace=False, *, x=None, a=None, x1=None):
+def silu(input, inplace=False):
     """Each element times its logistic function.
 
     ``silu(Tensor self) -> Tensor``
@@ -1145,8 +1132,9 @@ def silu(input=None, inplace=False, *, x=None, a=None, x1=None):
         input: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "silu", "input")
     if inplace:
         return call_silu_(input)
     return call_silu(input)
+
+
+take_second_names(globals())    # x for input, axis for dim

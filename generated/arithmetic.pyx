@@ -139,6 +139,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -548,7 +549,7 @@ cdef object call_add_alpha_(object self, object other, object alpha):
         return inplace_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_add_alpha_scalar(<TensorBase>self, other, alpha)
 
-def add(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None, out=None):
+def add(input, other, *, alpha=None, out=None):
     """Sum of two tensors, element by element.
 
     The first tensor plus `alpha` times the second.
@@ -584,10 +585,6 @@ def add(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None,
         result: auto_element_wise
         other: grad * conj(alpha)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "add", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "add", "other")
     if alpha is not None:
         return give_out("add", out, call_add_alpha(input, other, alpha))
     return give_out("add", out, call_add(input, other))
@@ -1081,7 +1078,7 @@ cdef object call_sub_alpha_(object self, object other, object alpha):
         return inplace_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return inplace_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
 
-def sub(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None, out=None):
+def sub(input, other, *, alpha=None, out=None):
     """Difference of two tensors, element by element.
 
     The first tensor minus `alpha` times the second.
@@ -1117,10 +1114,6 @@ def sub(input=None, other=None, *, alpha=None, x=None, a=None, x1=None, x2=None,
         result: auto_element_wise
         other: -grad * conj(alpha)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sub", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "sub", "other")
     if alpha is not None:
         return give_out("sub", out, call_sub_alpha(input, other, alpha))
     return give_out("sub", out, call_sub(input, other))
@@ -1330,7 +1323,7 @@ cdef object call_mul_(object self, object other):
         return inplace_mul_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_mul_scalar(<TensorBase>self, other)
 
-def mul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def mul(input, other, *, out=None):
     """Product of two tensors, element by element.
 
     ``mul(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1361,10 +1354,9 @@ def mul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
         other: grad * conj(self)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "mul", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "mul", "other")
     return give_out("mul", out, call_mul(input, other))
 
 multiply = mul
+
+
+take_second_names(globals())    # x for input, axis for dim

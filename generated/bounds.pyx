@@ -138,6 +138,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -351,7 +352,7 @@ cdef object call_maximum(object self, object other):
         return op_maximum_tensor(<TensorBase>self, <TensorBase>other)
     return op_maximum_scalar(<TensorBase>self, other)
 
-def maximum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def maximum(input, other, *, out=None):
     """The greater of two elements; equal ones share the gradient. NaN wins.
 
     ``maximum(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -382,10 +383,6 @@ def maximum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
         other: where(self == other, grad / 2, where(self > other, 0, grad))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "maximum", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "maximum", "other")
     return give_out("maximum", out, call_maximum(input, other))
 
 
@@ -544,7 +541,7 @@ cdef object call_minimum(object self, object other):
         return op_minimum_tensor(<TensorBase>self, <TensorBase>other)
     return op_minimum_scalar(<TensorBase>self, other)
 
-def minimum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def minimum(input, other, *, out=None):
     """The smaller of two elements; equal ones share the gradient. NaN wins.
 
     ``minimum(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -575,10 +572,6 @@ def minimum(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=Non
         other: where(self == other, grad / 2, where(self < other, 0, grad))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "minimum", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "minimum", "other")
     return give_out("minimum", out, call_minimum(input, other))
 
 
@@ -1509,7 +1502,7 @@ cdef object call_clamp_min_(object self, object min):
         return inplace_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return inplace_clamp_min_scalar(<TensorBase>self, min)
 
-def clamp_min(input=None, min=None, *, x=None, a=None, x1=None, out=None):
+def clamp_min(input, min, *, out=None):
     """Each element, but no smaller than `min`.
 
     ``clamp_min(Tensor self, Tensor|Scalar min) -> Tensor``
@@ -1540,8 +1533,6 @@ def clamp_min(input=None, min=None, *, x=None, a=None, x1=None, out=None):
         min: where(self < min, grad, 0)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "clamp_min", "input")
     return give_out("clamp_min", out, call_clamp_min(input, min))
 
 
@@ -1766,7 +1757,7 @@ cdef object call_clamp_max_(object self, object max):
         return inplace_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return inplace_clamp_max_scalar(<TensorBase>self, max)
 
-def clamp_max(input=None, max=None, *, x=None, a=None, x1=None, out=None):
+def clamp_max(input, max, *, out=None):
     """Each element, but no greater than `max`.
 
     ``clamp_max(Tensor self, Tensor|Scalar max) -> Tensor``
@@ -1797,6 +1788,7 @@ def clamp_max(input=None, max=None, *, x=None, a=None, x1=None, out=None):
         max: where(self > max, grad, 0)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "clamp_max", "input")
     return give_out("clamp_max", out, call_clamp_max(input, max))
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -155,6 +155,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -239,7 +240,7 @@ cdef object call_eq_(object self, object other):
         return inplace_eq_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_eq_scalar(<TensorBase>self, other)
 
-def eq(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def eq(input, other, *, out=None):
     """Where the elements are equal.
 
     ``eq(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -262,10 +263,6 @@ def eq(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "eq", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "eq", "other")
     return give_out("eq", out, call_eq(input, other))
 
 
@@ -330,7 +327,7 @@ cdef object call_ne_(object self, object other):
         return inplace_ne_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_ne_scalar(<TensorBase>self, other)
 
-def ne(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def ne(input, other, *, out=None):
     """Where the elements differ.
 
     ``ne(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -353,10 +350,6 @@ def ne(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "ne", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "ne", "other")
     return give_out("ne", out, call_ne(input, other))
 
 not_equal = ne
@@ -427,7 +420,7 @@ cdef object call_lt_(object self, object other):
         return inplace_lt_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_lt_scalar(<TensorBase>self, other)
 
-def lt(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def lt(input, other, *, out=None):
     """Where the first element is smaller.
 
     ``lt(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -450,10 +443,6 @@ def lt(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "lt", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "lt", "other")
     return give_out("lt", out, call_lt(input, other))
 
 less = lt
@@ -524,7 +513,7 @@ cdef object call_le_(object self, object other):
         return inplace_le_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_le_scalar(<TensorBase>self, other)
 
-def le(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def le(input, other, *, out=None):
     """Where the first element is smaller or equal.
 
     ``le(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -547,10 +536,6 @@ def le(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "le", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "le", "other")
     return give_out("le", out, call_le(input, other))
 
 less_equal = le
@@ -621,7 +606,7 @@ cdef object call_gt_(object self, object other):
         return inplace_gt_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_gt_scalar(<TensorBase>self, other)
 
-def gt(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def gt(input, other, *, out=None):
     """Where the first element is greater.
 
     ``gt(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -644,10 +629,6 @@ def gt(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "gt", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "gt", "other")
     return give_out("gt", out, call_gt(input, other))
 
 greater = gt
@@ -718,7 +699,7 @@ cdef object call_ge_(object self, object other):
         return inplace_ge_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_ge_scalar(<TensorBase>self, other)
 
-def ge(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def ge(input, other, *, out=None):
     """Where the first element is greater or equal.
 
     ``ge(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -741,10 +722,6 @@ def ge(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "ge", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "ge", "other")
     return give_out("ge", out, call_ge(input, other))
 
 greater_equal = ge
@@ -811,7 +788,7 @@ cdef object call_logical_and_(object self, object other):
         return inplace_logical_and_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_logical_and_scalar(<TensorBase>self, other)
 
-def logical_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def logical_and(input, other, *, out=None):
     """Where both elements are true; zero is false.
 
     ``logical_and(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -834,10 +811,6 @@ def logical_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "logical_and", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "logical_and", "other")
     return give_out("logical_and", out, call_logical_and(input, other))
 
 
@@ -902,7 +875,7 @@ cdef object call_logical_or_(object self, object other):
         return inplace_logical_or_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_logical_or_scalar(<TensorBase>self, other)
 
-def logical_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def logical_or(input, other, *, out=None):
     """Where one or both elements are true; zero is false.
 
     ``logical_or(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -925,10 +898,6 @@ def logical_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "logical_or", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "logical_or", "other")
     return give_out("logical_or", out, call_logical_or(input, other))
 
 
@@ -993,7 +962,7 @@ cdef object call_logical_xor_(object self, object other):
         return inplace_logical_xor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_logical_xor_scalar(<TensorBase>self, other)
 
-def logical_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def logical_xor(input, other, *, out=None):
     """Where one of two elements is true and the other is not; zero is false.
 
     ``logical_xor(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1016,10 +985,6 @@ def logical_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "logical_xor", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "logical_xor", "other")
     return give_out("logical_xor", out, call_logical_xor(input, other))
 
 
@@ -1056,7 +1021,7 @@ cdef object call_logical_not_(object self):
     self = check_tensor(self, "logical_not_", "input", 1)
     return inplace_logical_not(<TensorBase>self)
 
-def logical_not(input=None, *, x=None, a=None, x1=None, out=None):
+def logical_not(input, *, out=None):
     """Where the element is false; zero is false.
 
     ``logical_not(Tensor self) -> Tensor``
@@ -1076,8 +1041,6 @@ def logical_not(input=None, *, x=None, a=None, x1=None, out=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "logical_not", "input")
     return give_out("logical_not", out, call_logical_not(input))
 
 
@@ -1146,7 +1109,7 @@ cdef object call_bitwise_and_(object self, object other):
         return inplace_bitwise_and_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_and_scalar(<TensorBase>self, other)
 
-def bitwise_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def bitwise_and(input, other, *, out=None):
     """Bits set in both elements; for bool, where both are true.
 
     ``bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1169,10 +1132,6 @@ def bitwise_and(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bitwise_and", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "bitwise_and", "other")
     return give_out("bitwise_and", out, call_bitwise_and(input, other))
 
 
@@ -1241,7 +1200,7 @@ cdef object call_bitwise_or_(object self, object other):
         return inplace_bitwise_or_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_or_scalar(<TensorBase>self, other)
 
-def bitwise_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def bitwise_or(input, other, *, out=None):
     """Bits set in one or both elements; for bool, where one or both are true.
 
     ``bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1264,10 +1223,6 @@ def bitwise_or(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bitwise_or", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "bitwise_or", "other")
     return give_out("bitwise_or", out, call_bitwise_or(input, other))
 
 
@@ -1336,7 +1291,7 @@ cdef object call_bitwise_xor_(object self, object other):
         return inplace_bitwise_xor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_xor_scalar(<TensorBase>self, other)
 
-def bitwise_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def bitwise_xor(input, other, *, out=None):
     """Bits set in one of two elements; for bool, where they differ.
 
     ``bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor``
@@ -1359,10 +1314,6 @@ def bitwise_xor(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bitwise_xor", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "bitwise_xor", "other")
     return give_out("bitwise_xor", out, call_bitwise_xor(input, other))
 
 
@@ -1401,7 +1352,7 @@ cdef object call_bitwise_not_(object self):
     check_real(self, "bitwise_not_")
     return inplace_bitwise_not(<TensorBase>self)
 
-def bitwise_not(input=None, *, x=None, a=None, x1=None, out=None):
+def bitwise_not(input, *, out=None):
     """Every bit turned over; for bool, the opposite.
 
     ``bitwise_not(Tensor self) -> Tensor``
@@ -1421,8 +1372,6 @@ def bitwise_not(input=None, *, x=None, a=None, x1=None, out=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bitwise_not", "input")
     return give_out("bitwise_not", out, call_bitwise_not(input))
 
 
@@ -1504,7 +1453,7 @@ cdef object call_bitwise_left_shift_(object self, object other):
         return inplace_bitwise_left_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_left_shift_tensor_scalar(<TensorBase>self, other)
 
-def bitwise_left_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def bitwise_left_shift(input, other, *, out=None):
     """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative number.
 
     ``bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1527,10 +1476,6 @@ def bitwise_left_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=No
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bitwise_left_shift", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "bitwise_left_shift", "other")
     return give_out("bitwise_left_shift", out, call_bitwise_left_shift(input, other))
 
 
@@ -1612,7 +1557,7 @@ cdef object call_bitwise_right_shift_(object self, object other):
         return inplace_bitwise_right_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_bitwise_right_shift_tensor_scalar(<TensorBase>self, other)
 
-def bitwise_right_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def bitwise_right_shift(input, other, *, out=None):
     """Bits moved to lower places; the sign is kept.
 
     ``bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1635,10 +1580,6 @@ def bitwise_right_shift(input=None, other=None, *, x=None, a=None, x1=None, x2=N
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bitwise_right_shift", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "bitwise_right_shift", "other")
     return give_out("bitwise_right_shift", out, call_bitwise_right_shift(input, other))
 
 
@@ -1658,7 +1599,7 @@ cdef object call_isnan(object self):
     self = check_tensor(self, "isnan", "input", 1)
     return op_isnan(<TensorBase>self)
 
-def isnan(input=None, *, x=None, a=None, x1=None):
+def isnan(input):
     """Where an element is not a number.
 
     ``isnan(Tensor self) -> Tensor``
@@ -1676,8 +1617,6 @@ def isnan(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "isnan", "input")
     return call_isnan(input)
 
 
@@ -1697,7 +1636,7 @@ cdef object call_isinf(object self):
     self = check_tensor(self, "isinf", "input", 1)
     return op_isinf(<TensorBase>self)
 
-def isinf(input=None, *, x=None, a=None, x1=None):
+def isinf(input):
     """Where an element is infinite.
 
     ``isinf(Tensor self) -> Tensor``
@@ -1715,8 +1654,6 @@ def isinf(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "isinf", "input")
     return call_isinf(input)
 
 
@@ -1736,7 +1673,7 @@ cdef object call_isfinite(object self):
     self = check_tensor(self, "isfinite", "input", 1)
     return op_isfinite(<TensorBase>self)
 
-def isfinite(input=None, *, x=None, a=None, x1=None):
+def isfinite(input):
     """Where an element is neither infinite nor NaN.
 
     ``isfinite(Tensor self) -> Tensor``
@@ -1754,8 +1691,6 @@ def isfinite(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "isfinite", "input")
     return call_isfinite(input)
 
 
@@ -1960,7 +1895,7 @@ cdef object call_where(object condition, object self, object other):
         return op_where_scalar_tensor(<TensorBase>condition, self, <TensorBase>other)
     return op_where_scalar_scalar(<TensorBase>condition, self, other)
 
-def where(condition, input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def where(condition, input, other, *, out=None):
     """Elements of the second tensor where the condition holds, of the third elsewhere.
 
     ``where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1992,8 +1927,7 @@ def where(condition, input=None, other=None, *, x=None, a=None, x1=None, x2=None
         other: where(condition, 0, grad)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "where", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "where", "other")
     return give_out("where", out, call_where(condition, input, other))
+
+
+take_second_names(globals())    # x for input, axis for dim

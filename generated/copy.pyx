@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -209,7 +210,7 @@ cdef object call_clone(object self):
     self = check_tensor(self, "clone", "input", 1)
     return op_clone(<TensorBase>self)
 
-def clone(input=None, *, x=None, a=None, x1=None):
+def clone(input):
     """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous.
 
     ``clone(Tensor self) -> Tensor``
@@ -234,8 +235,6 @@ def clone(input=None, *, x=None, a=None, x1=None):
         input: grad
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "clone", "input")
     return call_clone(input)
 
 
@@ -287,7 +286,7 @@ cdef object call_clone_by_rows(object self):
     self = check_tensor(self, "clone_by_rows", "input", 1)
     return op_clone_by_rows(<TensorBase>self)
 
-def clone_by_rows(input=None, *, x=None, a=None, x1=None):
+def clone_by_rows(input):
     """Copy in row-major order.
 
     ``clone_by_rows(Tensor self) -> Tensor``
@@ -312,8 +311,6 @@ def clone_by_rows(input=None, *, x=None, a=None, x1=None):
         input: grad
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "clone_by_rows", "input")
     return call_clone_by_rows(input)
 
 
@@ -337,7 +334,7 @@ cdef object call_detach_copy(object self):
     self = check_tensor(self, "detach_copy", "input", 1)
     return copy_of(op_detach(<TensorBase>self))
 
-def detach(input=None, *, x=None, a=None, x1=None):
+def detach(input):
     """The same memory without history.
 
     ``detach(Tensor(a) self) -> Tensor(a)``
@@ -356,11 +353,9 @@ def detach(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "detach", "input")
     return call_detach(input)
 
-def detach_copy(input=None, *, x=None, a=None, x1=None, out=None):
+def detach_copy(input, *, out=None):
     """The same memory without history. Copied into memory of its own.
 
     ``detach(Tensor(a) self) -> Tensor(a)``
@@ -380,8 +375,6 @@ def detach_copy(input=None, *, x=None, a=None, x1=None, out=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "detach_copy", "input")
     return give_out("detach_copy", out, call_detach_copy(input))
 
 
@@ -537,7 +530,7 @@ cdef object call_to_copy(object self, object dtype):
     dtype = as_dtype(dtype, "to_copy", "dtype", 2)
     return op_to_copy(<TensorBase>self, dtype)
 
-def to_copy(input=None, dtype=None, *, x=None, a=None, x1=None):
+def to_copy(input, dtype):
     """Copy in another dtype.
 
     ``to_copy(Tensor self, dtype dtype) -> Tensor``
@@ -564,8 +557,6 @@ def to_copy(input=None, dtype=None, *, x=None, a=None, x1=None):
         input: grad
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "to_copy", "input")
     return call_to_copy(input, dtype)
 
 
@@ -627,7 +618,7 @@ cdef object call_copy_to(object self, object device, object dtype):
     dtype = as_dtype(dtype, "copy_to", "dtype", 3)
     return op_copy_to(<TensorBase>self, device, dtype)
 
-def copy_to(input=None, device=None, dtype=None, *, x=None, a=None, x1=None):
+def copy_to(input, device, dtype):
     """Copy on a device, in a dtype.
 
     ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``
@@ -656,8 +647,6 @@ def copy_to(input=None, device=None, dtype=None, *, x=None, a=None, x1=None):
         input: copy_to(grad, self.device, grad.dtype)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "copy_to", "input")
     return call_copy_to(input, device, dtype)
 
 
@@ -817,7 +806,7 @@ cdef object call_zero_(object self):
     self = check_tensor(self, "zero_", "input", 1)
     return op_zero_(<TensorBase>self)
 
-def zero_(input=None, *, x=None, a=None, x1=None):
+def zero_(input):
     """Set all elements to zero.
 
     ``zero_(Tensor(a!) self) -> Tensor(a!)``
@@ -842,8 +831,6 @@ def zero_(input=None, *, x=None, a=None, x1=None):
         input: zeros_like(grad)
         result: zeros_like(self_t)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "zero_", "input")
     return call_zero_(input)
 
 
@@ -969,7 +956,7 @@ cdef object call_real(object self):
     self = check_tensor(self, "real", "input", 1)
     return op_real(<TensorBase>self)
 
-def real(input=None, *, x=None, a=None, x1=None):
+def real(input):
     """View of the real parts; a real tensor is returned as it is.
 
     ``real(Tensor(a) self) -> Tensor(a)``
@@ -988,8 +975,6 @@ def real(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "real", "input")
     return call_real(input)
 
 
@@ -1041,7 +1026,7 @@ cdef object call_real_part(object self):
     self = check_tensor(self, "real_part", "input", 1)
     return op_real_part(<TensorBase>self)
 
-def real_part(input=None, *, x=None, a=None, x1=None):
+def real_part(input):
     """View of the real parts, of real numbers too.
 
     ``real_part(Tensor(a) self) -> Tensor(a)``
@@ -1067,8 +1052,6 @@ def real_part(input=None, *, x=None, a=None, x1=None):
         input: grad
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "real_part", "input")
     return call_real_part(input)
 
 
@@ -1120,7 +1103,7 @@ cdef object call_imag(object self):
     self = check_tensor(self, "imag", "input", 1)
     return op_imag(<TensorBase>self)
 
-def imag(input=None, *, x=None, a=None, x1=None):
+def imag(input):
     """View of the imaginary parts.
 
     ``imag(Tensor(a) self) -> Tensor(a)``
@@ -1146,6 +1129,7 @@ def imag(input=None, *, x=None, a=None, x1=None):
         input: grad * 1j
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "imag", "input")
     return call_imag(input)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -140,6 +140,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -749,7 +750,7 @@ cdef object call_div_mode_(object self, object other, object rounding_mode):
         return inplace_div_mode_tensor_tensor(<TensorBase>self, <TensorBase>other, rounding_mode)
     return inplace_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
 
-def div(input=None, other=None, *, rounding_mode=None, x=None, a=None, x1=None, x2=None, out=None):
+def div(input, other, *, rounding_mode=None, out=None):
     """Quotient of two tensors, element by element.
 
     Quotient of two tensors, rounded down ("floor"), towards zero ("trunc") or not at all (None).
@@ -786,10 +787,6 @@ def div(input=None, other=None, *, rounding_mode=None, x=None, a=None, x1=None, 
         input: div_backward_self(grad, other, rounding_mode)
         other: div_backward_other(grad, self, other, rounding_mode)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "div", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "div", "other")
     if rounding_mode is not None:
         return give_out("div", out, call_div_mode(input, other, rounding_mode))
     return give_out("div", out, call_div(input, other))
@@ -1009,7 +1006,7 @@ cdef object call_floor_divide_(object self, object other):
         return inplace_floor_divide_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_floor_divide_tensor_scalar(<TensorBase>self, other)
 
-def floor_divide(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def floor_divide(input, other, *, out=None):
     """Quotient of two tensors, rounded down.
 
     ``floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1040,10 +1037,6 @@ def floor_divide(input=None, other=None, *, x=None, a=None, x1=None, x2=None, ou
         other: zeros_like(grad)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "floor_divide", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "floor_divide", "other")
     return give_out("floor_divide", out, call_floor_divide(input, other))
 
 
@@ -1303,7 +1296,7 @@ cdef object call_remainder_(object self, object other):
         return inplace_remainder_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_remainder_tensor_scalar(<TensorBase>self, other)
 
-def remainder(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def remainder(input, other, *, out=None):
     """Remainder of the division rounded down; it has the sign of the divisor.
 
     ``remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
@@ -1334,10 +1327,6 @@ def remainder(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=N
         other: -grad * floor_divide(self, other)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "remainder", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "remainder", "other")
     return give_out("remainder", out, call_remainder(input, other))
 
 
@@ -1646,7 +1635,7 @@ cdef object call_pow_(object self, object exponent):
         return inplace_pow_tensor_tensor(<TensorBase>self, <TensorBase>exponent)
     return inplace_pow_tensor_scalar(<TensorBase>self, exponent)
 
-def pow(input=None, exponent=None, *, x=None, a=None, x1=None, out=None):
+def pow(input, exponent, *, out=None):
     """Power with an exponent for each element, for all elements, or of one base.
 
     ``pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor``
@@ -1677,6 +1666,7 @@ def pow(input=None, exponent=None, *, x=None, a=None, x1=None, out=None):
         exponent: pow_backward_exponent(grad, self, exponent, result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "pow", "input")
     return give_out("pow", out, call_pow(input, exponent))
+
+
+take_second_names(globals())    # x for input, axis for dim

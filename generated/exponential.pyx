@@ -141,6 +141,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -284,7 +285,7 @@ cdef object call_exp_(object self):
     self = check_tensor(self, "exp_", "input", 1)
     return inplace_exp(<TensorBase>self)
 
-def exp(input=None, *, x=None, a=None, x1=None, out=None):
+def exp(input, *, out=None):
     """e to the power of each element.
 
     ``exp(Tensor self) -> Tensor``
@@ -311,8 +312,6 @@ def exp(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "exp", "input")
     return give_out("exp", out, call_exp(input))
 
 
@@ -410,7 +409,7 @@ cdef object call_expm1_(object self):
     self = check_tensor(self, "expm1_", "input", 1)
     return inplace_expm1(<TensorBase>self)
 
-def expm1(input=None, *, x=None, a=None, x1=None, out=None):
+def expm1(input, *, out=None):
     """e to the power of each element, minus one; exact near zero.
 
     ``expm1(Tensor self) -> Tensor``
@@ -437,8 +436,6 @@ def expm1(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(result + 1)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "expm1", "input")
     return give_out("expm1", out, call_expm1(input))
 
 
@@ -533,7 +530,7 @@ cdef object call_log_(object self):
     self = check_tensor(self, "log_", "input", 1)
     return inplace_log(<TensorBase>self)
 
-def log(input=None, *, x=None, a=None, x1=None, out=None):
+def log(input, *, out=None):
     """Natural logarithm of each element.
 
     ``log(Tensor self) -> Tensor``
@@ -560,8 +557,6 @@ def log(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad / conj(self)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "log", "input")
     return give_out("log", out, call_log(input))
 
 
@@ -656,7 +651,7 @@ cdef object call_log1p_(object self):
     self = check_tensor(self, "log1p_", "input", 1)
     return inplace_log1p(<TensorBase>self)
 
-def log1p(input=None, *, x=None, a=None, x1=None, out=None):
+def log1p(input, *, out=None):
     """Natural logarithm of one plus each element; exact near zero.
 
     ``log1p(Tensor self) -> Tensor``
@@ -683,8 +678,6 @@ def log1p(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad / conj(self + 1)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "log1p", "input")
     return give_out("log1p", out, call_log1p(input))
 
 
@@ -782,7 +775,7 @@ cdef object call_sqrt_(object self):
     self = check_tensor(self, "sqrt_", "input", 1)
     return inplace_sqrt(<TensorBase>self)
 
-def sqrt(input=None, *, x=None, a=None, x1=None, out=None):
+def sqrt(input, *, out=None):
     """Square root of each element.
 
     ``sqrt(Tensor self) -> Tensor``
@@ -809,8 +802,6 @@ def sqrt(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad / (2 * conj(result))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sqrt", "input")
     return give_out("sqrt", out, call_sqrt(input))
 
 
@@ -925,7 +916,7 @@ cdef object call_rsqrt_(object self):
     self = check_tensor(self, "rsqrt_", "input", 1)
     return inplace_rsqrt(<TensorBase>self)
 
-def rsqrt(input=None, *, x=None, a=None, x1=None, out=None):
+def rsqrt(input, *, out=None):
     """One divided by the square root of each element.
 
     ``rsqrt(Tensor self) -> Tensor``
@@ -952,8 +943,6 @@ def rsqrt(input=None, *, x=None, a=None, x1=None, out=None):
         input: -0.5 * grad * conj(result * result * result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "rsqrt", "input")
     return give_out("rsqrt", out, call_rsqrt(input))
 
 
@@ -984,7 +973,7 @@ cdef object call_erf_(object self):
     check_real(self, "erf_")
     return inplace_erf(<TensorBase>self)
 
-def erf(input=None, *, x=None, a=None, x1=None, out=None):
+def erf(input, *, out=None):
     """Error function of each element.
 
     ``erf(Tensor self) -> Tensor``
@@ -1004,8 +993,6 @@ def erf(input=None, *, x=None, a=None, x1=None, out=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "erf", "input")
     return give_out("erf", out, call_erf(input))
 
 
@@ -1086,7 +1073,7 @@ cdef object call_erf_loop(object self):
     check_real(self, "erf_loop")
     return op_erf_loop(<TensorBase>self)
 
-def erf_loop(input=None, *, x=None, a=None, x1=None):
+def erf_loop(input):
     """Error function by a compiled loop, which has to fit, since there is no other way to write it.
 
     ``erf_loop(Tensor self) -> Tensor``
@@ -1111,8 +1098,6 @@ def erf_loop(input=None, *, x=None, a=None, x1=None):
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "erf_loop", "input")
     return call_erf_loop(input)
 
 
@@ -1177,7 +1162,7 @@ cdef object call_erf_any(object self):
     check_real(self, "erf_any")
     return op_erf_any(<TensorBase>self)
 
-def erf_any(input=None, *, x=None, a=None, x1=None):
+def erf_any(input):
     """Error function of what no compiled loop takes.
 
     ``erf_any(Tensor self) -> Tensor``
@@ -1202,8 +1187,6 @@ def erf_any(input=None, *, x=None, a=None, x1=None):
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "erf_any", "input")
     return call_erf_any(input)
 
 
@@ -1298,7 +1281,7 @@ cdef object call_erfinv_(object self):
     check_real(self, "erfinv_")
     return inplace_erfinv(<TensorBase>self)
 
-def erfinv(input=None, *, x=None, a=None, x1=None, out=None):
+def erfinv(input, *, out=None):
     """Inverse of the error function. SciPy computes it.
 
     ``erfinv(Tensor self) -> Tensor``
@@ -1327,6 +1310,7 @@ def erfinv(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "erfinv", "input")
     return give_out("erfinv", out, call_erfinv(input))
+
+
+take_second_names(globals())    # x for input, axis for dim

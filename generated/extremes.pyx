@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -252,7 +253,7 @@ cdef object call_amax(object self, object dim, object keepdim):
     check_real(self, "amax")
     return op_amax(<TensorBase>self, dim, keepdim)
 
-def amax(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def amax(input, dim=(), keepdim=False, *, out=None):
     """Greatest element along dimensions; equal ones share the gradient.
 
     ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
@@ -287,12 +288,6 @@ def amax(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
         input: amax_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "amax", "input")
-    if axis is not None:
-        dim = only_one((None, axis), "amax", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "amax", "keepdim")
     return give_out("amax", out, call_amax(input, dim, keepdim))
 
 
@@ -386,7 +381,7 @@ cdef object call_amin(object self, object dim, object keepdim):
     check_real(self, "amin")
     return op_amin(<TensorBase>self, dim, keepdim)
 
-def amin(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def amin(input, dim=(), keepdim=False, *, out=None):
     """Smallest element along dimensions; equal ones share the gradient.
 
     ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
@@ -421,12 +416,6 @@ def amin(input=None, dim=(), keepdim=False, *, x=None, a=None, x1=None, axis=Non
         input: amax_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "amin", "input")
-    if axis is not None:
-        dim = only_one((None, axis), "amin", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "amin", "keepdim")
     return give_out("amin", out, call_amin(input, dim, keepdim))
 
 
@@ -1010,7 +999,7 @@ cdef object call_argmax(object self, object dim, object keepdim):
     self = prepare_numeric("argmax", self)
     return op_argmax(<TensorBase>self, dim, keepdim)
 
-def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def argmax(input, dim=None, keepdim=False, *, out=None):
     """Index of the greatest element, of the flattened tensor or along a dimension.
 
     ``argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
@@ -1038,12 +1027,6 @@ def argmax(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "argmax", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "argmax", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "argmax", "keepdim")
     return give_out("argmax", out, call_argmax(input, dim, keepdim))
 
 
@@ -1067,7 +1050,7 @@ cdef object call_argmin(object self, object dim, object keepdim):
     self = prepare_numeric("argmin", self)
     return op_argmin(<TensorBase>self, dim, keepdim)
 
-def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def argmin(input, dim=None, keepdim=False, *, out=None):
     """Index of the smallest element, of the flattened tensor or along a dimension.
 
     ``argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
@@ -1095,12 +1078,6 @@ def argmin(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "argmin", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "argmin", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "argmin", "keepdim")
     return give_out("argmin", out, call_argmin(input, dim, keepdim))
 
 
@@ -1122,7 +1099,7 @@ cdef object call_all(object self, object dim, object keepdim):
     keepdim = as_bool(keepdim, "all", "keepdim", 3)
     return op_all(<TensorBase>self, dim, keepdim)
 
-def all(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def all(input, dim=None, keepdim=False, *, out=None):
     """Whether all elements are true, along dimensions or altogether.
 
     ``all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
@@ -1150,12 +1127,6 @@ def all(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=No
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "all", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "all", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "all", "keepdim")
     return give_out("all", out, call_all(input, dim, keepdim))
 
 
@@ -1177,7 +1148,7 @@ cdef object call_any(object self, object dim, object keepdim):
     keepdim = as_bool(keepdim, "any", "keepdim", 3)
     return op_any(<TensorBase>self, dim, keepdim)
 
-def any(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def any(input, dim=None, keepdim=False, *, out=None):
     """Whether any element is true, along dimensions or altogether.
 
     ``any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
@@ -1205,10 +1176,7 @@ def any(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=No
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "any", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "any", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "any", "keepdim")
     return give_out("any", out, call_any(input, dim, keepdim))
+
+
+take_second_names(globals())    # x for input, axis for dim

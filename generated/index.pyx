@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -815,7 +816,7 @@ cdef object call_select_copy(object self, object dim, object index):
     index = as_int(index, "select_copy", "index", 3)
     return copy_of(op_select(<TensorBase>self, dim, index))
 
-def select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=None):
+def select(input, dim, index):
     """View of one slice along a dimension, without that dimension.
 
     ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
@@ -846,13 +847,9 @@ def select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=No
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "select", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "select", "dim")
     return call_select(input, dim, index)
 
-def select_copy(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def select_copy(input, dim, index, *, out=None):
     """View of one slice along a dimension, without that dimension. Copied into memory of its own.
 
     ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
@@ -884,10 +881,6 @@ def select_copy(input=None, dim=None, index=None, *, x=None, a=None, x1=None, ax
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "select_copy", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "select_copy", "dim")
     return give_out("select_copy", out, call_select_copy(input, dim, index))
 
 
@@ -975,7 +968,7 @@ cdef object call_narrow_copy(object self, object dim, object start, object lengt
     length = as_int(length, "narrow_copy", "length", 4)
     return copy_of(op_narrow(<TensorBase>self, dim, start, length))
 
-def narrow(input=None, dim=None, start=None, length=None, *, x=None, a=None, x1=None, axis=None):
+def narrow(input, dim, start, length):
     """View of some consecutive slices along a dimension.
 
     ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
@@ -1007,13 +1000,9 @@ def narrow(input=None, dim=None, start=None, length=None, *, x=None, a=None, x1=
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "narrow", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "narrow", "dim")
     return call_narrow(input, dim, start, length)
 
-def narrow_copy(input=None, dim=None, start=None, length=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def narrow_copy(input, dim, start, length, *, out=None):
     """View of some consecutive slices along a dimension. Copied into memory of its own.
 
     ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
@@ -1046,8 +1035,7 @@ def narrow_copy(input=None, dim=None, start=None, length=None, *, x=None, a=None
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "narrow_copy", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "narrow_copy", "dim")
     return give_out("narrow_copy", out, call_narrow_copy(input, dim, start, length))
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -226,7 +227,7 @@ cdef object call_cat(object tensors, object dim):
     dim = as_int(dim, "cat", "dim", 2)
     return op_cat(tensors, dim)
 
-def cat(tensors, dim=0, *, axis=None, out=None):
+def cat(tensors, dim=0, *, out=None):
     """Tensors joined along a dimension they have.
 
     ``cat(Tensor[] tensors, int dim=0) -> Tensor``
@@ -257,8 +258,6 @@ def cat(tensors, dim=0, *, axis=None, out=None):
         tensors: cat_backward(grad, tensors.shape, dim)
         result: auto_linear
     """
-    if axis is not None:
-        dim = only_one((None, axis), "cat", "dim")
     return give_out("cat", out, call_cat(tensors, dim))
 
 concat = cat
@@ -322,7 +321,7 @@ cdef object call_stack(object tensors, object dim):
     dim = as_int(dim, "stack", "dim", 2)
     return op_stack(tensors, dim)
 
-def stack(tensors, dim=0, *, axis=None, out=None):
+def stack(tensors, dim=0, *, out=None):
     """Tensors of one shape joined along a new dimension.
 
     ``stack(Tensor[] tensors, int dim=0) -> Tensor``
@@ -353,8 +352,6 @@ def stack(tensors, dim=0, *, axis=None, out=None):
         tensors: grad.unbind(dim)
         result: auto_linear
     """
-    if axis is not None:
-        dim = only_one((None, axis), "stack", "dim")
     return give_out("stack", out, call_stack(tensors, dim))
 
 
@@ -634,7 +631,7 @@ cdef object call_chunk(object self, object chunks, object dim):
     dim = as_int(dim, "chunk", "dim", 3)
     return tuple(op_chunk(<TensorBase>self, chunks, dim))
 
-def chunk(input=None, chunks=None, dim=0, *, x=None, a=None, x1=None, axis=None):
+def chunk(input, chunks, dim=0):
     """A number of views along a dimension, of equal length as far as possible.
 
     ``chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]``
@@ -657,10 +654,6 @@ def chunk(input=None, chunks=None, dim=0, *, x=None, a=None, x1=None, axis=None)
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "chunk", "input")
-    if axis is not None:
-        dim = only_one((None, axis), "chunk", "dim")
     return call_chunk(input, chunks, dim)
 
 
@@ -737,7 +730,7 @@ cdef object call_unbind_copy(object self, object dim):
     dim = as_int(dim, "unbind_copy", "dim", 2)
     return tuple(copies_of(op_unbind(<TensorBase>self, dim)))
 
-def unbind(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
+def unbind(input, dim=0):
     """The slices along a dimension, as views.
 
     ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
@@ -766,13 +759,9 @@ def unbind(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "unbind", "input")
-    if axis is not None:
-        dim = only_one((None, axis), "unbind", "dim")
     return call_unbind(input, dim)
 
-def unbind_copy(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
+def unbind_copy(input, dim=0):
     """The slices along a dimension, as views. Copied into memory of its own.
 
     ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
@@ -801,10 +790,6 @@ def unbind_copy(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "unbind_copy", "input")
-    if axis is not None:
-        dim = only_one((None, axis), "unbind_copy", "dim")
     return call_unbind_copy(input, dim)
 
 
@@ -864,7 +849,7 @@ cdef object call_flip(object self, object dims):
     dims = as_int_tuple(dims, "flip", "dims", 2)
     return op_flip(<TensorBase>self, dims)
 
-def flip(input=None, dims=None, *, x=None, a=None, x1=None):
+def flip(input, dims):
     """Copy with the order along dimensions reversed.
 
     ``flip(Tensor self, int[] dims) -> Tensor``
@@ -890,6 +875,7 @@ def flip(input=None, dims=None, *, x=None, a=None, x1=None):
         input: grad.flip(dims)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "flip", "input")
     return call_flip(input, dims)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -283,7 +284,7 @@ cdef object call_matmul(object self, object other):
     other = as_tensor_operand(other, "matmul", "other", 2)
     return op_matmul(<TensorBase>self, <TensorBase>other)
 
-def matmul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None):
+def matmul(input, other, *, out=None):
     """Matrix product, of batches too; vectors are rows on the left and columns on the right.
 
     ``matmul(Tensor self, Tensor other) -> Tensor``
@@ -314,10 +315,6 @@ def matmul(input=None, other=None, *, x=None, a=None, x1=None, x2=None, out=None
         other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "matmul", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "matmul", "other")
     return give_out("matmul", out, call_matmul(input, other))
 
 
@@ -404,7 +401,7 @@ cdef object call_mm(object self, object mat2):
     mat2 = check_tensor(mat2, "mm", "mat2", 2)
     return op_mm(<TensorBase>self, <TensorBase>mat2)
 
-def mm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
+def mm(input, mat2, *, out=None):
     """Product of two matrices.
 
     ``mm(Tensor self, Tensor mat2) -> Tensor``
@@ -435,8 +432,6 @@ def mm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
         mat2: mm(mT(conj(self)), grad)
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "mm", "input")
     return give_out("mm", out, call_mm(input, mat2))
 
 
@@ -523,7 +518,7 @@ cdef object call_matmul_of_transpose(object self, object mat2):
     mat2 = check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
     return op_matmul_of_transpose(<TensorBase>self, <TensorBase>mat2)
 
-def matmul_of_transpose(input=None, mat2=None, *, x=None, a=None, x1=None):
+def matmul_of_transpose(input, mat2):
     """Product of the transpose of a matrix and another, without a view in between.
 
     ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``
@@ -552,8 +547,6 @@ def matmul_of_transpose(input=None, mat2=None, *, x=None, a=None, x1=None):
         mat2: matmul(conj(self), grad)
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "matmul_of_transpose", "input")
     return call_matmul_of_transpose(input, mat2)
 
 
@@ -640,7 +633,7 @@ cdef object call_bmm(object self, object mat2):
     mat2 = check_tensor(mat2, "bmm", "mat2", 2)
     return op_bmm(<TensorBase>self, <TensorBase>mat2)
 
-def bmm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
+def bmm(input, mat2, *, out=None):
     """Products of the matrices of two batches.
 
     ``bmm(Tensor self, Tensor mat2) -> Tensor``
@@ -671,8 +664,6 @@ def bmm(input=None, mat2=None, *, x=None, a=None, x1=None, out=None):
         mat2: bmm(mT(conj(self)), grad)
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "bmm", "input")
     return give_out("bmm", out, call_bmm(input, mat2))
 
 
@@ -759,7 +750,7 @@ cdef object call_mv(object self, object vec):
     vec = check_tensor(vec, "mv", "vec", 2)
     return op_mv(<TensorBase>self, <TensorBase>vec)
 
-def mv(input=None, vec=None, *, x=None, a=None, x1=None, out=None):
+def mv(input, vec, *, out=None):
     """Product of a matrix and a vector.
 
     ``mv(Tensor self, Tensor vec) -> Tensor``
@@ -790,8 +781,6 @@ def mv(input=None, vec=None, *, x=None, a=None, x1=None, out=None):
         vec: mv(mT(conj(self)), grad)
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "mv", "input")
     return give_out("mv", out, call_mv(input, vec))
 
 
@@ -878,7 +867,7 @@ cdef object call_dot(object self, object tensor):
     tensor = check_tensor(tensor, "dot", "tensor", 2)
     return op_dot(<TensorBase>self, <TensorBase>tensor)
 
-def dot(input=None, tensor=None, *, x=None, a=None, x1=None, out=None):
+def dot(input, tensor, *, out=None):
     """Sum of the products of two vectors.
 
     ``dot(Tensor self, Tensor tensor) -> Tensor``
@@ -909,8 +898,6 @@ def dot(input=None, tensor=None, *, x=None, a=None, x1=None, out=None):
         tensor: grad * conj(self)
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "dot", "input")
     return give_out("dot", out, call_dot(input, tensor))
 
 
@@ -997,7 +984,7 @@ cdef object call_outer(object self, object vec2):
     vec2 = check_tensor(vec2, "outer", "vec2", 2)
     return op_outer(<TensorBase>self, <TensorBase>vec2)
 
-def outer(input=None, vec2=None, *, x=None, a=None, x1=None, out=None):
+def outer(input, vec2, *, out=None):
     """All products of an element of one vector with one of another.
 
     ``outer(Tensor self, Tensor vec2) -> Tensor``
@@ -1028,8 +1015,6 @@ def outer(input=None, vec2=None, *, x=None, a=None, x1=None, out=None):
         vec2: mv(mT(grad), to(conj(self), grad.dtype))
         result: auto_linear_in_each
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "outer", "input")
     return give_out("outer", out, call_outer(input, vec2))
 
 ger = outer
@@ -1134,7 +1119,7 @@ cdef object call_linear(object self, object weight, object bias):
     bias = check_tensor_or_none(bias, "linear", "bias", 3)
     return op_linear(<TensorBase>self, <TensorBase>weight, <TensorBase>bias)
 
-def linear(input=None, weight=None, bias=None, *, x=None, a=None, x1=None, out=None):
+def linear(input, weight, bias=None, *, out=None):
     """Product with the transposed weight, plus the bias.
 
     ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``
@@ -1167,8 +1152,6 @@ def linear(input=None, weight=None, bias=None, *, x=None, a=None, x1=None, out=N
         bias: grad
         result: linear(self_t, weight) + linear(self, weight_t) + bias_t
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "linear", "input")
     return give_out("linear", out, call_linear(input, weight, bias))
 
 
@@ -1209,3 +1192,6 @@ def einsum(equation, *operands):
         If an argument has another type.
     """
     return call_einsum(equation, spread(operands))
+
+
+take_second_names(globals())    # x for input, axis for dim

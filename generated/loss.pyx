@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -290,7 +291,7 @@ cdef object call_mse_loss(object self, object target, object reduction):
     check_real(target, "mse_loss")
     return op_mse_loss(<TensorBase>self, <TensorBase>target, reduction)
 
-def mse_loss(input=None, target=None, reduction="mean", *, x=None, a=None, x1=None):
+def mse_loss(input, target, reduction="mean"):
     """Squared differences, their mean or their sum.
 
     ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``
@@ -320,8 +321,6 @@ def mse_loss(input=None, target=None, reduction="mean", *, x=None, a=None, x1=No
         target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "mse_loss", "input")
     return call_mse_loss(input, target, reduction)
 
 
@@ -459,7 +458,7 @@ cdef object call_mse_loss_backward(object self, object one, object other, object
     check_real(other, "mse_loss_backward")
     return op_mse_loss_backward(<TensorBase>self, <TensorBase>one, <TensorBase>other, scale)
 
-def mse_loss_backward(input=None, one=None, other=None, scale=None, *, x=None, a=None, x1=None, x2=None):
+def mse_loss_backward(input, one, other, scale):
     """Gradient through mse_loss, with respect to the first of what it compares.
 
     ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``
@@ -491,10 +490,6 @@ def mse_loss_backward(input=None, one=None, other=None, scale=None, *, x=None, a
         other: -grad * scale * self
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "mse_loss_backward", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "mse_loss_backward", "other")
     return call_mse_loss_backward(input, one, other, scale)
 
 
@@ -617,7 +612,7 @@ cdef object call_nll_loss(object self, object target, object weight, object igno
     check_real(target, "nll_loss")
     return op_nll_loss(<TensorBase>self, <TensorBase>target, <TensorBase>weight, ignore_index, reduction)
 
-def nll_loss(input=None, target=None, weight=None, ignore_index=-100, reduction="mean", *, x=None, a=None, x1=None):
+def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     """Minus the log-probability of the right class; its mean, its sum or one for each.
 
     ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``
@@ -649,8 +644,6 @@ def nll_loss(input=None, target=None, weight=None, ignore_index=-100, reduction=
         weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "nll_loss", "input")
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
 
@@ -867,7 +860,7 @@ cdef object call_cross_entropy(object self, object target, object weight, object
     check_real(target, "cross_entropy")
     return op_cross_entropy(<TensorBase>self, <TensorBase>target, <TensorBase>weight, ignore_index, reduction, label_smoothing)
 
-def cross_entropy(input=None, target=None, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0, *, x=None, a=None, x1=None):
+def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
     """Negative log-likelihood of the softmax; the target holds classes or their probabilities.
 
     ``cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor``
@@ -892,6 +885,7 @@ def cross_entropy(input=None, target=None, weight=None, ignore_index=-100, reduc
     RuntimeError
         If the shapes do not fit together.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "cross_entropy", "input")
     return call_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -263,7 +264,7 @@ cdef object call_logsumexp(object self, object dim, object keepdim):
     keepdim = as_bool(keepdim, "logsumexp", "keepdim", 3)
     return op_logsumexp(<TensorBase>self, dim, keepdim)
 
-def logsumexp(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def logsumexp(input, dim, keepdim=False, *, out=None):
     """Logarithm of the sum of exponentials along dimensions, without overflow.
 
     ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``
@@ -298,12 +299,6 @@ def logsumexp(input=None, dim=None, keepdim=False, *, x=None, a=None, x1=None, a
         input: logsumexp_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "logsumexp", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "logsumexp", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "logsumexp", "keepdim")
     return give_out("logsumexp", out, call_logsumexp(input, dim, keepdim))
 
 
@@ -378,7 +373,7 @@ cdef object call_softmax(object self, object dim, object dtype):
         check_real(self, "softmax")
     return op_softmax(<TensorBase>self, dim, dtype)
 
-def softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def softmax(input, dim, dtype=None, *, out=None):
     """Exponentials divided by their sum along a dimension.
 
     ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
@@ -411,10 +406,6 @@ def softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=N
         input: softmax_backward(grad, result, dim)
         result: softmax_backward(to(real(self_t), result.dtype), result, dim)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "softmax", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "softmax", "dim")
     return give_out("softmax", out, call_softmax(input, dim, dtype))
 
 
@@ -515,7 +506,7 @@ cdef object call_softmax_backward(object self, object output, object dim):
     check_real(output, "softmax_backward")
     return op_softmax_backward(<TensorBase>self, <TensorBase>output, dim)
 
-def softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=None, axis=None):
+def softmax_backward(input, output, dim):
     """Gradient through a softmax, given its result.
 
     ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
@@ -548,10 +539,6 @@ def softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=No
         output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
         result: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "softmax_backward", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "softmax_backward", "dim")
     return call_softmax_backward(input, output, dim)
 
 
@@ -631,7 +618,7 @@ cdef object call_log_softmax(object self, object dim, object dtype):
         check_real(self, "log_softmax")
     return op_log_softmax(<TensorBase>self, dim, dtype)
 
-def log_softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def log_softmax(input, dim, dtype=None, *, out=None):
     """Logarithm of the softmax along a dimension, without overflow.
 
     ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
@@ -664,10 +651,6 @@ def log_softmax(input=None, dim=None, dtype=None, *, x=None, a=None, x1=None, ax
         input: log_softmax_backward(grad, result, dim)
         result: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "log_softmax", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "log_softmax", "dim")
     return give_out("log_softmax", out, call_log_softmax(input, dim, dtype))
 
 
@@ -765,7 +748,7 @@ cdef object call_log_softmax_backward(object self, object output, object dim):
     check_real(output, "log_softmax_backward")
     return op_log_softmax_backward(<TensorBase>self, <TensorBase>output, dim)
 
-def log_softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x1=None, axis=None):
+def log_softmax_backward(input, output, dim):
     """Gradient through a log_softmax, given its result.
 
     ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
@@ -798,8 +781,7 @@ def log_softmax_backward(input=None, output=None, dim=None, *, x=None, a=None, x
         output: -grad * exp(output) * self.sum(dim, True)
         result: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "log_softmax_backward", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "log_softmax_backward", "dim")
     return call_log_softmax_backward(input, output, dim)
+
+
+take_second_names(globals())    # x for input, axis for dim

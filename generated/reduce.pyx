@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -308,7 +309,7 @@ cdef object call_sum_dim(object self, object dim, object keepdim, object dtype):
     dtype = as_dtype_or_none(dtype, "sum", "dtype", 4)
     return op_sum_dim(<TensorBase>self, dim, keepdim, dtype)
 
-def sum(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Sum of all elements.
 
     Sum along dimensions.
@@ -349,12 +350,6 @@ def sum(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=N
         result: auto_linear
         input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sum", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "sum", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "sum", "keepdim")
     if dim is not None or keepdim is not False:
         return give_out("sum", out, call_sum_dim(input, dim, keepdim, dtype))
     return give_out("sum", out, call_sum(input, dtype))
@@ -501,7 +496,7 @@ cdef object call_mean_dim(object self, object dim, object keepdim, object dtype)
     dtype = as_dtype_or_none(dtype, "mean", "dtype", 4)
     return op_mean_dim(<TensorBase>self, dim, keepdim, dtype)
 
-def mean(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Mean of all elements.
 
     Mean along dimensions.
@@ -542,12 +537,6 @@ def mean(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=
         result: auto_linear
         input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "mean", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "mean", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "mean", "keepdim")
     if dim is not None or keepdim is not False:
         return give_out("mean", out, call_mean_dim(input, dim, keepdim, dtype))
     return give_out("mean", out, call_mean(input, dtype))
@@ -719,7 +708,7 @@ cdef object call_prod_dim(object self, object dim, object keepdim, object dtype)
     dtype = as_dtype_or_none(dtype, "prod", "dtype", 4)
     return op_prod_dim(<TensorBase>self, dim, keepdim, dtype)
 
-def prod(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=None, axis=None, keepdims=None, out=None):
+def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Product of all elements.
 
     Product along a dimension.
@@ -760,12 +749,6 @@ def prod(input=None, dim=None, keepdim=False, *, dtype=None, x=None, a=None, x1=
         result: transposed
         input: prod_backward_dim(grad, self, result, dim, keepdim)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "prod", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "prod", "dim")
-    if keepdims is not None:
-        keepdim = only_one((None, keepdims), "prod", "keepdim")
     if dim is not None or keepdim is not False:
         return give_out("prod", out, call_prod_dim(input, dim, keepdim, dtype))
     return give_out("prod", out, call_prod(input, dtype))
@@ -1299,7 +1282,7 @@ cdef object call_cumsum_(object self, object dim, object dtype):
     dtype = as_dtype_or_none(dtype, "cumsum_", "dtype", 3)
     return inplace_cumsum(<TensorBase>self, dim, dtype)
 
-def cumsum(input=None, dim=None, *, dtype=None, x=None, a=None, x1=None, axis=None, out=None):
+def cumsum(input, dim, *, dtype=None, out=None):
     """Running sum along a dimension.
 
     ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``
@@ -1332,10 +1315,6 @@ def cumsum(input=None, dim=None, *, dtype=None, x=None, a=None, x1=None, axis=No
         input: grad.flip(dim).cumsum(dim).flip(dim)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "cumsum", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "cumsum", "dim")
     return give_out("cumsum", out, call_cumsum(input, dim, dtype))
 
 
@@ -1396,7 +1375,7 @@ cdef object call_sum_to(object self, object size):
     size = as_int_tuple(size, "sum_to", "size", 2)
     return op_sum_to(<TensorBase>self, size)
 
-def sum_to(input=None, size=None, *, x=None, a=None, x1=None):
+def sum_to(input, size):
     """Sum over the dimensions that broadcasting to the tensor's shape would have added or stretched.
 
     ``sum_to(Tensor self, int[] size) -> Tensor``
@@ -1422,8 +1401,6 @@ def sum_to(input=None, size=None, *, x=None, a=None, x1=None):
         input: grad.expand(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sum_to", "input")
     return call_sum_to(input, size)
 
 
@@ -1486,7 +1463,7 @@ cdef object call_restore_dims(object self, object ndim, object dim, object keepd
     keepdim = as_bool(keepdim, "restore_dims", "keepdim", 4)
     return op_restore_dims(<TensorBase>self, ndim, dim, keepdim)
 
-def restore_dims(input, ndim, dim=None, keepdim=None, *, axis=None, keepdims=None):
+def restore_dims(input, ndim, dim, keepdim):
     """A reduced result with the reduced dimensions put back, as keepdim would have left them.
 
     ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``
@@ -1521,8 +1498,7 @@ def restore_dims(input, ndim, dim=None, keepdim=None, *, axis=None, keepdims=Non
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if axis is not None:
-        dim = only_one((dim, axis), "restore_dims", "dim")
-    if keepdims is not None:
-        keepdim = only_one((keepdim, keepdims), "restore_dims", "keepdim")
     return call_restore_dims(input, ndim, dim, keepdim)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -247,7 +248,7 @@ cdef object call_gather(object self, object dim, object index, object sparse_gra
     sparse_grad = as_bool(sparse_grad, "gather", "sparse_grad", 4)
     return op_gather(<TensorBase>self, dim, <TensorBase>index, sparse_grad)
 
-def gather(input=None, dim=None, index=None, *, sparse_grad=False, x=None, a=None, x1=None, axis=None, out=None):
+def gather(input, dim, index, *, sparse_grad=False, out=None):
     """One element along a dimension for each element of an index tensor.
 
     ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``
@@ -282,10 +283,6 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, x=None, a=Non
         input: gather_backward(grad, self.shape, dim, index)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "gather", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "gather", "dim")
     return give_out("gather", out, call_gather(input, dim, index, sparse_grad))
 
 
@@ -1072,7 +1069,7 @@ cdef object call_scatter_add_(object self, object dim, object index, object src)
     src = prepare_apart("scatter_add_", src, self)
     return inplace_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
-def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def scatter_add(input, dim, index, src, *, out=None):
     """Copy in which elements along a dimension are increased where an index tensor says.
 
     ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``
@@ -1108,10 +1105,6 @@ def scatter_add(input=None, dim=None, index=None, src=None, *, x=None, a=None, x
         src: scatter_backward_src(grad, dim, index, src.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "scatter_add", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "scatter_add", "dim")
     return give_out("scatter_add", out, call_scatter_add(input, dim, index, src))
 
 
@@ -1190,7 +1183,7 @@ cdef object call_index_select(object self, object dim, object index):
     index = check_tensor(index, "index_select", "index", 3)
     return op_index_select(<TensorBase>self, dim, <TensorBase>index)
 
-def index_select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def index_select(input, dim, index, *, out=None):
     """Slices along a dimension, in the order of an index.
 
     ``index_select(Tensor self, int dim, Tensor index) -> Tensor``
@@ -1224,10 +1217,6 @@ def index_select(input=None, dim=None, index=None, *, x=None, a=None, x1=None, a
         input: index_select_backward(grad, self.shape, dim, index)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "index_select", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "index_select", "dim")
     return give_out("index_select", out, call_index_select(input, dim, index))
 
 
@@ -1355,7 +1344,7 @@ cdef object call_index_add_(object self, object dim, object index, object source
     source = prepare_apart("index_add_", source, self)
     return inplace_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
-def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None, a=None, x1=None, axis=None, out=None):
+def index_add(input, dim, index, source, *, alpha=1, out=None):
     """Copy in which slices along a dimension are increased, in the order of an index.
 
     ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``
@@ -1392,10 +1381,6 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, x=None,
         source: grad.index_select(dim, index) * conj(alpha)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "index_add", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "index_add", "dim")
     return give_out("index_add", out, call_index_add(input, dim, index, source, alpha))
 
 
@@ -1584,7 +1569,7 @@ cdef object call_masked_fill_(object self, object mask, object value):
         return inplace_masked_fill_tensor(<TensorBase>self, <TensorBase>mask, <TensorBase>value)
     return inplace_masked_fill_scalar(<TensorBase>self, <TensorBase>mask, value)
 
-def masked_fill(input=None, mask=None, value=None, *, x=None, a=None, x1=None):
+def masked_fill(input, mask, value):
     """Copy in which the elements under a mask have one value.
 
     ``masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor``
@@ -1614,8 +1599,6 @@ def masked_fill(input=None, mask=None, value=None, *, x=None, a=None, x1=None):
         value: where(mask, grad, 0)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "masked_fill", "input")
     return call_masked_fill(input, mask, value)
 
 
@@ -1687,7 +1670,7 @@ cdef object call_masked_select(object self, object mask):
     mask = check_tensor(mask, "masked_select", "mask", 2)
     return op_masked_select(<TensorBase>self, <TensorBase>mask)
 
-def masked_select(input=None, mask=None, *, x=None, a=None, x1=None, out=None):
+def masked_select(input, mask, *, out=None):
     """The elements under a mask, in a row.
 
     ``masked_select(Tensor self, Tensor mask) -> Tensor``
@@ -1717,8 +1700,6 @@ def masked_select(input=None, mask=None, *, x=None, a=None, x1=None, out=None):
         input: masked_select_backward(grad, self.shape, mask)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "masked_select", "input")
     return give_out("masked_select", out, call_masked_select(input, mask))
 
 
@@ -1888,3 +1869,6 @@ def geometry_scatter(input, geometry):
         result: auto_linear
     """
     return call_geometry_scatter(input, geometry)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -136,6 +136,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -223,7 +224,7 @@ cdef object call_reshape(object self, object shape):
     shape = as_int_tuple(shape, "reshape", "shape", 2)
     return op_reshape(<TensorBase>self, shape)
 
-def reshape(input=None, shape=None, *, x=None, a=None, x1=None):
+def reshape(input, shape):
     """The same elements in another shape; a view when the memory allows it, else a copy.
 
     ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``
@@ -250,8 +251,6 @@ def reshape(input=None, shape=None, *, x=None, a=None, x1=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "reshape", "input")
     return call_reshape(input, shape)
 
 
@@ -317,7 +316,7 @@ cdef object call_view_copy(object self, object size):
     size = as_int_tuple(size, "view_copy", "size", 2)
     return copy_of(op_view(<TensorBase>self, size))
 
-def view_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
+def view_copy(input, size, *, out=None):
     """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
 
     ``view(Tensor(a) self, int[] size) -> Tensor(a)``
@@ -345,8 +344,6 @@ def view_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "view_copy", "input")
     return give_out("view_copy", out, call_view_copy(input, size))
 
 
@@ -404,7 +401,7 @@ cdef object call_flatten(object self, object start_dim, object end_dim):
     end_dim = as_int(end_dim, "flatten", "end_dim", 3)
     return op_flatten(<TensorBase>self, start_dim, end_dim)
 
-def flatten(input=None, start_dim=0, end_dim=-1, *, x=None, a=None, x1=None):
+def flatten(input, start_dim=0, end_dim=-1):
     """Consecutive dimensions made one; the tensor itself when there is nothing to do.
 
     ``flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)``
@@ -425,8 +422,6 @@ def flatten(input=None, start_dim=0, end_dim=-1, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "flatten", "input")
     return call_flatten(input, start_dim, end_dim)
 
 
@@ -555,7 +550,7 @@ cdef object call_transpose_copy(object self, object dim0, object dim1):
     dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
     return copy_of(op_transpose(<TensorBase>self, dim0, dim1))
 
-def transpose(input=None, dim0=None, dim1=None, *, x=None, a=None, x1=None):
+def transpose(input, dim0, dim1):
     """View with two dimensions exchanged.
 
     ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
@@ -583,11 +578,9 @@ def transpose(input=None, dim0=None, dim1=None, *, x=None, a=None, x1=None):
         input: grad.transpose(dim0, dim1)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "transpose", "input")
     return call_transpose(input, dim0, dim1)
 
-def transpose_copy(input=None, dim0=None, dim1=None, *, x=None, a=None, x1=None, out=None):
+def transpose_copy(input, dim0, dim1, *, out=None):
     """View with two dimensions exchanged. Copied into memory of its own.
 
     ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
@@ -616,8 +609,6 @@ def transpose_copy(input=None, dim0=None, dim1=None, *, x=None, a=None, x1=None,
         input: grad.transpose(dim0, dim1)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "transpose_copy", "input")
     return give_out("transpose_copy", out, call_transpose_copy(input, dim0, dim1))
 
 swapdims = transpose
@@ -659,7 +650,7 @@ cdef object call_swapaxes_(object self, object axis0, object axis1):
     axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
     return inplace_swapaxes(<TensorBase>self, axis0, axis1)
 
-def swapaxes(input=None, axis0=None, axis1=None, *, x=None, a=None, x1=None):
+def swapaxes(input, axis0, axis1):
     """View with two dimensions exchanged.
 
     ``swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)``
@@ -680,8 +671,6 @@ def swapaxes(input=None, axis0=None, axis1=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "swapaxes", "input")
     return call_swapaxes(input, axis0, axis1)
 
 
@@ -703,7 +692,7 @@ cdef object call_movedim(object self, object source, object destination):
     destination = as_int_tuple(destination, "movedim", "destination", 3)
     return op_movedim(<TensorBase>self, source, destination)
 
-def movedim(input=None, source=None, destination=None, *, x=None, a=None, x1=None):
+def movedim(input, source, destination):
     """View with some dimensions moved to other places; the rest keep their order.
 
     ``movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)``
@@ -724,8 +713,6 @@ def movedim(input=None, source=None, destination=None, *, x=None, a=None, x1=Non
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "movedim", "input")
     return call_movedim(input, source, destination)
 
 moveaxis = movedim
@@ -792,7 +779,7 @@ cdef object call_permute_copy(object self, object dims):
     dims = as_int_tuple(dims, "permute_copy", "dims", 2)
     return copy_of(op_permute(<TensorBase>self, dims))
 
-def permute(input=None, dims=None, *, x=None, a=None, x1=None):
+def permute(input, dims):
     """View with the dimensions in another order.
 
     ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
@@ -819,11 +806,9 @@ def permute(input=None, dims=None, *, x=None, a=None, x1=None):
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "permute", "input")
     return call_permute(input, dims)
 
-def permute_copy(input=None, dims=None, *, x=None, a=None, x1=None, out=None):
+def permute_copy(input, dims, *, out=None):
     """View with the dimensions in another order. Copied into memory of its own.
 
     ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
@@ -851,8 +836,6 @@ def permute_copy(input=None, dims=None, *, x=None, a=None, x1=None, out=None):
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "permute_copy", "input")
     return give_out("permute_copy", out, call_permute_copy(input, dims))
 
 permute_dims = permute
@@ -926,7 +909,7 @@ cdef object call_t_copy(object self):
     self = check_tensor(self, "t_copy", "input", 1)
     return copy_of(op_t(<TensorBase>self))
 
-def t(input=None, *, x=None, a=None, x1=None):
+def t(input):
     """Transpose of a matrix; a vector stays as it is.
 
     ``t(Tensor(a) self) -> Tensor(a)``
@@ -952,11 +935,9 @@ def t(input=None, *, x=None, a=None, x1=None):
         input: grad.t()
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "t", "input")
     return call_t(input)
 
-def t_copy(input=None, *, x=None, a=None, x1=None, out=None):
+def t_copy(input, *, out=None):
     """Transpose of a matrix; a vector stays as it is. Copied into memory of its own.
 
     ``t(Tensor(a) self) -> Tensor(a)``
@@ -983,8 +964,6 @@ def t_copy(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad.t()
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "t_copy", "input")
     return give_out("t_copy", out, call_t_copy(input))
 
 
@@ -1238,7 +1217,7 @@ cdef object call_squeeze_dim_copy(object self, object dim):
     dim = as_int_tuple(dim, "squeeze_copy", "dim", 2)
     return copy_of(op_squeeze_dim(<TensorBase>self, dim))
 
-def squeeze(input=None, dim=None, *, x=None, a=None, x1=None, axis=None):
+def squeeze(input, dim=None):
     """View without the dimensions of size one.
 
     View without those of the given dimensions that have size one.
@@ -1271,15 +1250,11 @@ def squeeze(input=None, dim=None, *, x=None, a=None, x1=None, axis=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "squeeze", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "squeeze", "dim")
     if dim is not None:
         return call_squeeze_dim(input, dim)
     return call_squeeze(input)
 
-def squeeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def squeeze_copy(input, dim=None, *, out=None):
     """View without the dimensions of size one. Copied into memory of its own.
 
     View without those of the given dimensions that have size one.
@@ -1313,10 +1288,6 @@ def squeeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, ou
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "squeeze_copy", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "squeeze_copy", "dim")
     if dim is not None:
         return give_out("squeeze_copy", out, call_squeeze_dim_copy(input, dim))
     return give_out("squeeze_copy", out, call_squeeze_copy(input))
@@ -1399,7 +1370,7 @@ cdef object call_unsqueeze_copy(object self, object dim):
     dim = as_int(dim, "unsqueeze_copy", "dim", 2)
     return copy_of(op_unsqueeze(<TensorBase>self, dim))
 
-def unsqueeze(input=None, dim=None, *, x=None, a=None, x1=None, axis=None):
+def unsqueeze(input, dim):
     """View with a dimension of size one more.
 
     ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
@@ -1429,13 +1400,9 @@ def unsqueeze(input=None, dim=None, *, x=None, a=None, x1=None, axis=None):
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "unsqueeze", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "unsqueeze", "dim")
     return call_unsqueeze(input, dim)
 
-def unsqueeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, out=None):
+def unsqueeze_copy(input, dim, *, out=None):
     """View with a dimension of size one more. Copied into memory of its own.
 
     ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
@@ -1466,10 +1433,6 @@ def unsqueeze_copy(input=None, dim=None, *, x=None, a=None, x1=None, axis=None, 
         input: grad.reshape(self.shape)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "unsqueeze_copy", "input")
-    if axis is not None:
-        dim = only_one((dim, axis), "unsqueeze_copy", "dim")
     return give_out("unsqueeze_copy", out, call_unsqueeze_copy(input, dim))
 
 
@@ -1527,7 +1490,7 @@ cdef object call_expand_copy(object self, object size):
     size = as_int_tuple(size, "expand_copy", "size", 2)
     return copy_of(op_expand(<TensorBase>self, size))
 
-def expand_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
+def expand_copy(input, size, *, out=None):
     """View in which dimensions of size one are repeated. Copied into memory of its own.
 
     ``expand(Tensor(a) self, int[] size) -> Tensor(a)``
@@ -1555,8 +1518,6 @@ def expand_copy(input=None, size=None, *, x=None, a=None, x1=None, out=None):
         input: grad
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "expand_copy", "input")
     return give_out("expand_copy", out, call_expand_copy(input, size))
 
 
@@ -1577,7 +1538,7 @@ cdef object call_broadcast_to(object self, object size):
     size = as_int_tuple(size, "broadcast_to", "size", 2)
     return op_broadcast_to(<TensorBase>self, size)
 
-def broadcast_to(input=None, size=None, *, x=None, a=None, x1=None):
+def broadcast_to(input, size):
     """View in which dimensions of size one are repeated.
 
     ``broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)``
@@ -1597,8 +1558,6 @@ def broadcast_to(input=None, size=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "broadcast_to", "input")
     return call_broadcast_to(input, size)
 
 
@@ -1663,7 +1622,7 @@ cdef object call_as_strided_copy(object self, object size, object stride, object
     storage_offset = as_int_or_none(storage_offset, "as_strided_copy", "storage_offset", 4)
     return copy_of(op_as_strided(<TensorBase>self, size, stride, storage_offset))
 
-def as_strided(input=None, size=None, stride=None, storage_offset=None, *, x=None, a=None, x1=None):
+def as_strided(input, size, stride, storage_offset=None):
     """View with any sizes and strides (in elements) over the tensor's memory.
 
     ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
@@ -1685,11 +1644,9 @@ def as_strided(input=None, size=None, stride=None, storage_offset=None, *, x=Non
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "as_strided", "input")
     return call_as_strided(input, size, stride, storage_offset)
 
-def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, *, x=None, a=None, x1=None, out=None):
+def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """View with any sizes and strides (in elements) over the tensor's memory. Copied into memory of its own.
 
     ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
@@ -1712,8 +1669,6 @@ def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, *, 
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "as_strided_copy", "input")
     return give_out("as_strided_copy", out, call_as_strided_copy(input, size, stride, storage_offset))
 
 
@@ -1800,3 +1755,6 @@ def strided_view(input, geometry):
         result: auto_linear
     """
     return call_strided_view(input, geometry)
+
+
+take_second_names(globals())    # x for input, axis for dim

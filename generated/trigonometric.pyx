@@ -142,6 +142,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -267,7 +268,7 @@ cdef object call_sin_(object self):
     self = check_tensor(self, "sin_", "input", 1)
     return inplace_sin(<TensorBase>self)
 
-def sin(input=None, *, x=None, a=None, x1=None, out=None):
+def sin(input, *, out=None):
     """Sine of each element, in radians.
 
     ``sin(Tensor self) -> Tensor``
@@ -294,8 +295,6 @@ def sin(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(cos(self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sin", "input")
     return give_out("sin", out, call_sin(input))
 
 
@@ -390,7 +389,7 @@ cdef object call_cos_(object self):
     self = check_tensor(self, "cos_", "input", 1)
     return inplace_cos(<TensorBase>self)
 
-def cos(input=None, *, x=None, a=None, x1=None, out=None):
+def cos(input, *, out=None):
     """Cosine of each element, in radians.
 
     ``cos(Tensor self) -> Tensor``
@@ -417,8 +416,6 @@ def cos(input=None, *, x=None, a=None, x1=None, out=None):
         input: -grad * conj(sin(self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "cos", "input")
     return give_out("cos", out, call_cos(input))
 
 
@@ -516,7 +513,7 @@ cdef object call_tan_(object self):
     self = check_tensor(self, "tan_", "input", 1)
     return inplace_tan(<TensorBase>self)
 
-def tan(input=None, *, x=None, a=None, x1=None, out=None):
+def tan(input, *, out=None):
     """Tangent of each element, in radians.
 
     ``tan(Tensor self) -> Tensor``
@@ -543,8 +540,6 @@ def tan(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(1 + result * result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "tan", "input")
     return give_out("tan", out, call_tan(input))
 
 
@@ -639,7 +634,7 @@ cdef object call_sinh_(object self):
     self = check_tensor(self, "sinh_", "input", 1)
     return inplace_sinh(<TensorBase>self)
 
-def sinh(input=None, *, x=None, a=None, x1=None, out=None):
+def sinh(input, *, out=None):
     """Hyperbolic sine of each element.
 
     ``sinh(Tensor self) -> Tensor``
@@ -666,8 +661,6 @@ def sinh(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(cosh(self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sinh", "input")
     return give_out("sinh", out, call_sinh(input))
 
 
@@ -762,7 +755,7 @@ cdef object call_cosh_(object self):
     self = check_tensor(self, "cosh_", "input", 1)
     return inplace_cosh(<TensorBase>self)
 
-def cosh(input=None, *, x=None, a=None, x1=None, out=None):
+def cosh(input, *, out=None):
     """Hyperbolic cosine of each element.
 
     ``cosh(Tensor self) -> Tensor``
@@ -789,8 +782,6 @@ def cosh(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(sinh(self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "cosh", "input")
     return give_out("cosh", out, call_cosh(input))
 
 
@@ -888,7 +879,7 @@ cdef object call_tanh_(object self):
     self = check_tensor(self, "tanh_", "input", 1)
     return inplace_tanh(<TensorBase>self)
 
-def tanh(input=None, *, x=None, a=None, x1=None, out=None):
+def tanh(input, *, out=None):
     """Hyperbolic tangent of each element.
 
     ``tanh(Tensor self) -> Tensor``
@@ -915,6 +906,7 @@ def tanh(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(1 - result * result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "tanh", "input")
     return give_out("tanh", out, call_tanh(input))
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -142,6 +142,7 @@ from gradsmith.runtime.saved_variable cimport (
     unpack_number,
     unpack_object,
 )
+from gradsmith.runtime.second_names cimport take_second_names
 from gradsmith.runtime.tangent cimport (
     has_tangent_1,
     has_tangent_2,
@@ -255,7 +256,7 @@ cdef object call_neg_(object self):
     self = check_tensor(self, "neg_", "input", 1)
     return inplace_neg(<TensorBase>self)
 
-def neg(input=None, *, x=None, a=None, x1=None, out=None):
+def neg(input, *, out=None):
     """The negative of each element.
 
     ``neg(Tensor self) -> Tensor``
@@ -282,8 +283,6 @@ def neg(input=None, *, x=None, a=None, x1=None, out=None):
         input: -grad
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "neg", "input")
     return give_out("neg", out, call_neg(input))
 
 negative = neg
@@ -306,7 +305,7 @@ cdef object call_positive(object self):
     self = prepare_numeric("positive", self)
     return op_positive(<TensorBase>self)
 
-def positive(input=None, *, x=None, a=None, x1=None):
+def positive(input):
     """The tensor itself.
 
     ``positive(Tensor self) -> Tensor``
@@ -324,8 +323,6 @@ def positive(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "positive", "input")
     return call_positive(input)
 
 
@@ -422,7 +419,7 @@ cdef object call_abs_(object self):
     self = prepare_numeric("abs_", self)
     return inplace_abs(<TensorBase>self)
 
-def abs(input=None, *, x=None, a=None, x1=None, out=None):
+def abs(input, *, out=None):
     """Magnitude of each element. The gradient at zero is zero.
 
     ``abs(Tensor self) -> Tensor``
@@ -449,8 +446,6 @@ def abs(input=None, *, x=None, a=None, x1=None, out=None):
         input: real(grad) * sgn(self)
         result: real(conj(self_t) * sgn(self))
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "abs", "input")
     return give_out("abs", out, call_abs(input))
 
 absolute = abs
@@ -534,7 +529,7 @@ cdef object call_sign_(object self):
     check_real(self, "sign_")
     return inplace_sign(<TensorBase>self)
 
-def sign(input=None, *, x=None, a=None, x1=None, out=None):
+def sign(input, *, out=None):
     """Minus one, zero or one, as each element is negative, zero or positive.
 
     ``sign(Tensor self) -> Tensor``
@@ -561,8 +556,6 @@ def sign(input=None, *, x=None, a=None, x1=None, out=None):
         input: zeros_like(grad)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sign", "input")
     return give_out("sign", out, call_sign(input))
 
 
@@ -655,7 +648,7 @@ cdef object call_sgn_(object self):
     self = check_tensor(self, "sgn_", "input", 1)
     return inplace_sgn(<TensorBase>self)
 
-def sgn(input=None, *, x=None, a=None, x1=None, out=None):
+def sgn(input, *, out=None):
     """Each element divided by its magnitude, zero where it is zero.
 
     ``sgn(Tensor self) -> Tensor``
@@ -682,8 +675,6 @@ def sgn(input=None, *, x=None, a=None, x1=None, out=None):
         input: sgn_backward(grad, self, sgn(self))
         result: sgn_backward(self_t, self, result)
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "sgn", "input")
     return give_out("sgn", out, call_sgn(input))
 
 
@@ -778,7 +769,7 @@ cdef object call_square_(object self):
     self = check_tensor(self, "square_", "input", 1)
     return inplace_square(<TensorBase>self)
 
-def square(input=None, *, x=None, a=None, x1=None, out=None):
+def square(input, *, out=None):
     """Square of each element.
 
     ``square(Tensor self) -> Tensor``
@@ -805,8 +796,6 @@ def square(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * (2 * conj(self))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "square", "input")
     return give_out("square", out, call_square(input))
 
 
@@ -904,7 +893,7 @@ cdef object call_reciprocal_(object self):
     self = check_tensor(self, "reciprocal_", "input", 1)
     return inplace_reciprocal(<TensorBase>self)
 
-def reciprocal(input=None, *, x=None, a=None, x1=None, out=None):
+def reciprocal(input, *, out=None):
     """One divided by each element.
 
     ``reciprocal(Tensor self) -> Tensor``
@@ -931,8 +920,6 @@ def reciprocal(input=None, *, x=None, a=None, x1=None, out=None):
         input: -grad * conj(result * result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "reciprocal", "input")
     return give_out("reciprocal", out, call_reciprocal(input))
 
 
@@ -952,7 +939,7 @@ cdef object call_conj(object self):
     self = check_tensor(self, "conj", "input", 1)
     return op_conj(<TensorBase>self)
 
-def conj(input=None, *, x=None, a=None, x1=None):
+def conj(input):
     """Complex conjugate of each element; a real tensor is returned as it is.
 
     ``conj(Tensor self) -> Tensor``
@@ -970,8 +957,6 @@ def conj(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "conj", "input")
     return call_conj(input)
 
 
@@ -1053,7 +1038,7 @@ cdef object call_conj_physical_(object self):
     self = check_tensor(self, "conj_physical_", "input", 1)
     return inplace_conj_physical(<TensorBase>self)
 
-def conj_physical(input=None, *, x=None, a=None, x1=None, out=None):
+def conj_physical(input, *, out=None):
     """Complex conjugate of each element, as a copy.
 
     ``conj_physical(Tensor self) -> Tensor``
@@ -1080,6 +1065,7 @@ def conj_physical(input=None, *, x=None, a=None, x1=None, out=None):
         input: conj_physical(grad)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "conj_physical", "input")
     return give_out("conj_physical", out, call_conj_physical(input))
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -126,7 +126,7 @@ def test_texts_that_python_would_read_otherwise() -> None:
         methods_of="m",
     )
     text = package.files["own.pyx"]
-    assert 'def told(input=None, a="x\\"y", b="cd", c="\\n", d=float("inf"), *, x=None, x1=None):' in text
+    assert 'def told(input, a="x\\"y", b="cd", c="\\n", d=float("inf")):' in text
     assert r"\\xi, \\N and \"\"\"quotes\"\"\"." in text and "# a b.yaml: " in text
     assert r"Not possible: \\x is no character." in package.files["_methods.pyx"]
 

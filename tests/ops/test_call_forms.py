@@ -1,10 +1,17 @@
 """What a call may look like: names of arguments, numbers alone, `inplace=`, `out=`, assignment; PyTorch's answers."""
 
+import copy
+import functools
+import inspect
+import pickle
+
 import numpy as np
 import pytest
 
 import gradsmith as gs
 import gradsmith.nn.functional as F
+from gradsmith.codegen import parameters
+from gradsmith.runtime import second_names
 
 # ---- numbers alone
 
@@ -445,3 +452,44 @@ def test_a_gradient_through_an_expanded_tensor_onto_itself_is_refused():
     expanded = (gs.ones(1, requires_grad=True) * 1).expand(3)
     with pytest.raises(RuntimeError, match="single memory location"):
         expanded.copy_(expanded)
+
+
+def test_a_second_name_with_none_is_not_given():
+    x = gs.tensor([[1.0, 2.0]])
+    assert gs.sum(x, axis=None).item() == 3
+    assert gs.sum(x, dim=0, axis=None, keepdims=None).tolist() == [1, 2]
+    assert gs.sum(x, 1, x1=None).tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: gs.sin(), r"sin\(\) missing 1 required argument: 'input'"),
+        (lambda x: gs.where(x > 0, x=x), r"where\(\) missing 1 required argument: 'other'"),
+        (lambda x: gs.narrow(x, start=0), r"narrow\(\) missing 2 required arguments: 'dim', 'length'"),
+        (lambda x: gs.sin(x, bad=3), r"sin\(\) got an unexpected keyword argument 'bad'"),
+        (lambda x: gs.sin(bad=3), "bad"),
+        (lambda x: gs.sin(x, x), r"sin\(\) takes exactly 1 positional argument \(2 given\)"),
+        (lambda x: gs.sum(dim=0, axis=0, x=x), "several values for argument 'dim'"),
+        (lambda x: gs.add(x=x, a=x, other=x), "several values for argument 'input'"),
+    ],
+)
+def test_arguments_missing_doubled_and_unknown(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(gs.ones(2))
+
+
+def test_functions_with_second_names_are_functions():
+    assert pickle.loads(pickle.dumps(gs.sin)) is gs.sin
+    assert copy.deepcopy(gs.sin) is gs.sin
+    assert gs.sin.__name__ == "sin" and gs.sin.__module__ == "gradsmith.generated.trigonometric"
+    assert gs.sin.__doc__.startswith("Sine of each element")
+    assert inspect.isbuiltin(gs.sin)
+    x = gs.ones(2)
+    assert functools.partial(gs.sum, axis=0)(x).item() == 2
+    named = {"axis": 0}
+    assert gs.sum(*(x,), **named).item() == 2
+
+
+def test_generator_and_runtime_agree_on_second_names():
+    assert second_names.SECOND_NAMES == parameters.SECOND_NAMES

@@ -99,7 +99,7 @@ cdef object call_gated(object self, object other):
     other = check_tensor(other, "gated", "other", 2)
     return op_gated(<TensorBase>self, <TensorBase>other)
 
-def gated(input=None, other=None, *, x=None, a=None, x1=None, x2=None):
+def gated(input, other):
     """Grows with the product.
 
     ``gated(Tensor self, Tensor other) -> Tensor``
@@ -128,8 +128,7 @@ def gated(input=None, other=None, *, x=None, a=None, x1=None, x2=None):
         other: grad * conj(self * self * exp(self * other))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "gated", "input")
-    if x2 is not None:
-        other = only_one((other, x2), "gated", "other")
     return call_gated(input, other)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -85,7 +85,7 @@ cdef object call_blend(object self, object weight, object anchor, object beta):
     beta = as_number(beta, "blend", "beta", 4)
     return op_blend(<TensorBase>self, <TensorBase>weight, <TensorBase>anchor, beta)
 
-def blend(input=None, weight=None, anchor=None, beta=1, *, x=None, a=None, x1=None):
+def blend(input, weight, anchor, beta=1):
     """Weighted, and moved by an anchor.
 
     ``blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor``
@@ -115,6 +115,4 @@ def blend(input=None, weight=None, anchor=None, beta=1, *, x=None, a=None, x1=No
         input, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "blend", "input")
     return call_blend(input, weight, anchor, beta)

@@ -243,7 +243,7 @@ cdef object call_addcmul_(object self, object tensor1, object tensor2, object va
         return inplace_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
     return inplace_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
 
-def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, x=None, a=None, x1=None, out=None):
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     """The first tensor plus the product of the others.
 
     ``addcmul(Tensor self, Tensor tensor1, Tensor|Scalar tensor2, *, Scalar value=1) -> Tensor``
@@ -277,6 +277,4 @@ def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, x=None, a=None, 
         tensor2: grad * conj(tensor1 * value)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "addcmul", "input")
     return give_out("addcmul", out, call_addcmul(input, tensor1, tensor2, value))

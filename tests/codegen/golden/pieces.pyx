@@ -53,7 +53,7 @@ cdef object call_pieces(object self, object dim):
     dim = as_int(dim, "pieces", "dim", 2)
     return tuple(op_pieces(<TensorBase>self, dim))
 
-def pieces(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
+def pieces(input, dim=0):
     """Slices along a dimension.
 
     ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``
@@ -82,10 +82,6 @@ def pieces(input=None, dim=0, *, x=None, a=None, x1=None, axis=None):
         input: cat(grads, dim)
         result: auto_linear
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "pieces", "input")
-    if axis is not None:
-        dim = only_one((None, axis), "pieces", "dim")
     return call_pieces(input, dim)
 
 
@@ -152,7 +148,7 @@ cdef object call_join(object tensors, object dim):
     dim = as_int(dim, "join", "dim", 2)
     return op_join(tensors, dim)
 
-def join(tensors, dim=0, *, axis=None):
+def join(tensors, dim=0):
     """The tensors one after the other.
 
     ``join(Tensor[] tensors, int dim=0) -> Tensor``
@@ -181,6 +177,4 @@ def join(tensors, dim=0, *, axis=None):
         tensors: cat_backward(grad, tensors.shape, dim)
         result: auto_linear
     """
-    if axis is not None:
-        dim = only_one((None, axis), "join", "dim")
     return call_join(tensors, dim)

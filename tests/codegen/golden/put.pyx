@@ -111,3 +111,6 @@ cdef object call_put_(object self, object value):
     if is_tensor(value):
         return op_put__tensor(<TensorBase>self, <TensorBase>value)
     return op_put__scalar(<TensorBase>self, value)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -90,7 +90,7 @@ cdef object call_softplus(object self, object beta, object threshold):
     threshold = as_number(threshold, "softplus", "threshold", 3)
     return op_softplus(<TensorBase>self, beta, threshold)
 
-def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None):
+def softplus(input, beta=1, threshold=20):
     """Not quite softplus.
 
     ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``
@@ -117,6 +117,7 @@ def softplus(input=None, beta=1, threshold=20, *, x=None, a=None, x1=None):
         input: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "softplus", "input")
     return call_softplus(input, beta, threshold)
+
+
+take_second_names(globals())    # x for input, axis for dim

@@ -92,7 +92,7 @@ cdef object call_tanh_(object self):
     self = check_tensor(self, "tanh_", "input", 1)
     return inplace_tanh(<TensorBase>self)
 
-def tanh(input=None, *, x=None, a=None, x1=None, out=None):
+def tanh(input, *, out=None):
     """Hyperbolic tangent of each element.
 
     ``tanh(Tensor self) -> Tensor``
@@ -119,6 +119,7 @@ def tanh(input=None, *, x=None, a=None, x1=None, out=None):
         input: grad * conj(1 - result * result)
         result: auto_element_wise
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "tanh", "input")
     return give_out("tanh", out, call_tanh(input))
+
+
+take_second_names(globals())    # x for input, axis for dim

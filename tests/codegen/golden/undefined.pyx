@@ -80,7 +80,7 @@ cdef object call_extent(object self, object parts, object pair, object scales):
     scales = as_tuple_or_none(scales, "extent", "scales", 4, FLOAT_ITEMS, 0)
     return ExtentResult._make(op_extent(<TensorBase>self, parts, pair, scales))
 
-def extent(input=None, parts=None, pair=1, scales=None, *, x=None, a=None, x1=None):
+def extent(input, parts, pair=1, scales=None):
     """Lower and upper bound.
 
     ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``
@@ -110,6 +110,4 @@ def extent(input=None, parts=None, pair=1, scales=None, *, x=None, a=None, x1=No
         parts: (grad_low,) if retain_variables else (grad_low * 1,)
         result: transposed
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "extent", "input")
     return call_extent(input, parts, pair, scales)

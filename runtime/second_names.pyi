@@ -1,0 +1,1 @@
+SECOND_NAMES: dict[str, tuple[str, ...]]

@@ -1,0 +1,172 @@
+"""Parameters that are also known by the name that NumPy gives them: ``sum(x, axis=0)``.
+
+Note [Second names]
+The functions of a family have PyTorch's names only, so that their signatures are what users expect and a call reads no
+more arguments than it has. At the end of the module each function is replaced by one that calls it: without keywords at
+once, otherwise with every second name replaced by the first. A second name with None is as good as not given.
+
+Both are functions of C. Python calls those by their method definition and hands over their `__self__`: here Parameters,
+which has what is called.
+"""
+from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Fetch, PyErr_Restore, PyErr_SetObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
+
+import importlib
+import inspect
+from types import BuiltinFunctionType
+
+cdef extern from "Python.h":
+    ctypedef PyObject *(*fast_call "_PyCFunctionFastWithKeywords")(
+        PyObject *, PyObject *const *, Py_ssize_t, PyObject *
+    ) noexcept
+    ctypedef PyObject *(*PyCFunction)(PyObject *, PyObject *) noexcept
+    ctypedef struct PyMethodDef:
+        const char *ml_name
+        PyCFunction ml_meth
+        int ml_flags
+        const char *ml_doc
+    ctypedef struct PyCFunctionObject:
+        PyMethodDef *m_ml
+        PyObject *m_self
+    const int METH_FASTCALL
+    const int METH_KEYWORDS
+    object PyCFunction_NewEx(PyMethodDef *, object, object)
+
+# As in codegen/parameters.py.
+SECOND_NAMES = {"input": ("x", "a", "x1"), "other": ("x2",), "dim": ("axis",), "keepdim": ("keepdims",)}
+
+
+cdef class Parameters:
+    """A function of a family, and what it calls its parameters."""
+    cdef PyMethodDef definition
+    cdef fast_call own_call
+    cdef PyObject *own_self
+    cdef object function        # owns the name and the docstring of `definition`
+    cdef tuple names            # None before the first call with keywords
+    cdef dict first_names       # axis -> dim
+    cdef Py_ssize_t positional
+    cdef Py_ssize_t required
+
+    def __reduce__(self):
+        # A function of C is pickled as an attribute of its `__self__`.
+        return importlib.import_module, (self.function.__module__,)
+
+
+cdef int take_second_names(dict module) except -1:
+    """Replace the functions of a module, in its dict, by those that take second names."""
+    for name, function in list(module.items()):
+        if type(function) is BuiltinFunctionType and function.__module__ == module["__name__"]:
+            if (<PyCFunctionObject *>function).m_ml.ml_flags == METH_FASTCALL | METH_KEYWORDS:
+                module[name] = replacement(function)
+    return 0
+
+
+cdef object replacement(object function):
+    cdef PyCFunctionObject *own = <PyCFunctionObject *>function
+    cdef Parameters p = Parameters.__new__(Parameters)
+    p.function = function
+    p.definition = own.m_ml[0]
+    p.own_call, p.own_self = <fast_call><void *>own.m_ml.ml_meth, own.m_self
+    p.definition.ml_meth = <PyCFunction><void *>call
+    return PyCFunction_NewEx(&p.definition, p, function.__module__)
+
+
+cdef int read_names(Parameters p) except -1:
+    """Find out what the parameters are called; not before the first call that needs it, as it takes its time."""
+    if p.names is not None:
+        return 0
+    parameters = inspect.signature(p.function).parameters.values()
+    positional = [q for q in parameters if q.kind is q.POSITIONAL_OR_KEYWORD]
+    p.positional = len(positional)
+    p.required = len([q for q in positional if q.default is q.empty])
+    names = [q.name for q in parameters]
+    p.first_names = {second: first for first in names for second in SECOND_NAMES.get(first, ()) if second not in names}
+    p.names = tuple(names)
+    return 0
+
+
+# ---- calls
+
+cdef PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
+    cdef PyObject *result
+    if names != NULL:
+        return call_by_names(<Parameters>self, args, given, <tuple>names)
+    result = (<Parameters>self).own_call((<Parameters>self).own_self, args, given, NULL)
+    if result == NULL:
+        name_missing(<Parameters>self, given, NULL)
+    return result
+
+
+cdef PyObject *call_by_names(Parameters p, PyObject *const *args, Py_ssize_t given, tuple names) except NULL:
+    cdef PyObject *const *named = args + given
+    read_names(p)
+    if has_second_name(p, names):
+        if not all_are_given(p, names, named):
+            return call_without_none(p, args, given, names)
+        names = with_first_names(p, names, given)
+    cdef PyObject *result = p.own_call(p.own_self, args, given, <PyObject *>names)
+    if result == NULL:
+        name_missing(p, given, <PyObject *>names)
+    return result
+
+
+cdef bint has_second_name(Parameters p, tuple names) except -1:
+    for name in names:
+        if name in p.first_names:
+            return True
+    return False
+
+
+cdef bint all_are_given(Parameters p, tuple names, PyObject *const *values) except -1:
+    """Whether no second name has None."""
+    cdef Py_ssize_t i
+    for i in range(len(names)):
+        if <object>values[i] is None and names[i] in p.first_names:
+            return False
+    return True
+
+
+cdef PyObject *call_without_none(Parameters p, PyObject *const *args, Py_ssize_t given, tuple names) except NULL:
+    cdef Py_ssize_t i
+    cdef list positional = [<object>args[i] for i in range(given)]
+    cdef dict named = {}
+    for i in range(len(names)):
+        if <object>args[given + i] is not None or names[i] not in p.first_names:
+            named[names[i]] = <object>args[given + i]
+    result = p.function(*positional, **named)
+    Py_INCREF(result)
+    return <PyObject *>result
+
+
+cdef tuple with_first_names(Parameters p, tuple names, Py_ssize_t given):
+    cdef list found = [p.first_names.get(name, name) for name in names]
+    cdef tuple positional = p.names[:min(given, p.positional)]
+    for name, first in zip(names, found):
+        if name is not first and (first in positional or found.count(first) > 1):
+            raise TypeError(f"{p.function.__name__}() got several values for argument '{first}', under different names")
+    return tuple(found)
+
+
+cdef void name_missing(Parameters p, Py_ssize_t given, PyObject *names) noexcept:
+    """A call failed: say which arguments it lacks, if that is why."""
+    cdef PyObject *error
+    cdef PyObject *value
+    cdef PyObject *traceback
+    if not PyErr_ExceptionMatches(TypeError):
+        return
+    PyErr_Fetch(&error, &value, &traceback)
+    read_names(p)
+    named = () if names == NULL else <object>names
+    missing = [name for name in p.names[given:p.required] if name not in named]
+    if not missing or not set(named) <= set(p.names):
+        PyErr_Restore(error, value, traceback)
+        return
+    Py_XDECREF(error)
+    Py_XDECREF(value)
+    Py_XDECREF(traceback)
+    PyErr_SetObject(TypeError, missing_text(p.function.__name__, missing))
+
+
+cdef str missing_text(str name, list missing):
+    listed = ", ".join([f"'{argument}'" for argument in missing])
+    return f"{name}() missing {len(missing)} required argument{'s' if len(missing) > 1 else ''}: {listed}"
