@@ -441,7 +441,7 @@ cdef object call_ravel(object self):
     self = check_tensor(self, "ravel", "input", 1)
     return op_ravel(<TensorBase>self)
 
-def ravel(input=None, *, x=None, a=None, x1=None):
+def ravel(input):
     """One dimension of all elements by rows; a view where they lie so in memory, else a copy.
 
     ``ravel(Tensor(a) self) -> Tensor(a)``
@@ -460,8 +460,6 @@ def ravel(input=None, *, x=None, a=None, x1=None):
     TypeError
         If an argument has another type.
     """
-    if x is not None or a is not None or x1 is not None:
-        input = only_one((input, x, a, x1), "ravel", "input")
     return call_ravel(input)
 
 
