@@ -63,6 +63,12 @@ class FunctionView:
     is_method: bool
 
     @property
+    def dtype_of_out(self) -> str:
+        """The parameter that, when it is not given, is what `out` has for a dtype; "" where there is none."""
+        names = [p.name for p in self.parameters if p.name == "dtype"]
+        return names[0] if names and self.out else ""
+
+    @property
     def signature(self) -> tuple[str, ...]:
         """Texts between the parentheses, with the star before the first keyword-only parameter."""
         return tuple(with_star(self.parameters if self.is_method else first_names(self.parameters)))

@@ -296,8 +296,11 @@ PREPARATIONS: dict[str, tuple[int, ...]] = {
     "addend": (3,),
     "apart": (2,),
     "clampable": (2, 3),
+    "compared": (2,),
     "factor": (3,),
     "floating": (1,),
+    "magnitude": (1,),
     "numeric": (1,),
+    "own_dtype": (2,),
     "subtrahend": (3,),
 }

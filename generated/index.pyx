@@ -111,15 +111,18 @@ from gradsmith.runtime.node_slots cimport (
     value_of,
 )
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
+from gradsmith.runtime.out cimport dtype_of_out, give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.preparation cimport (
     prepare_addend,
     prepare_apart,
     prepare_clampable,
+    prepare_compared,
     prepare_factor,
     prepare_floating,
+    prepare_magnitude,
     prepare_numeric,
+    prepare_own_dtype,
     prepare_subtrahend,
 )
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list

@@ -111,15 +111,18 @@ from gradsmith.runtime.node_slots cimport (
     value_of,
 )
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
+from gradsmith.runtime.out cimport dtype_of_out, give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.preparation cimport (
     prepare_addend,
     prepare_apart,
     prepare_clampable,
+    prepare_compared,
     prepare_factor,
     prepare_floating,
+    prepare_magnitude,
     prepare_numeric,
+    prepare_own_dtype,
     prepare_subtrahend,
 )
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -406,6 +409,8 @@ def softmax(input, dim, dtype=None, *, out=None):
         input: softmax_backward(grad, result, dim)
         result: softmax_backward(to(real(self_t), result.dtype), result, dim)
     """
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("softmax", out, input)
     return give_out("softmax", out, call_softmax(input, dim, dtype))
 
 
@@ -651,6 +656,8 @@ def log_softmax(input, dim, dtype=None, *, out=None):
         input: log_softmax_backward(grad, result, dim)
         result: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)
     """
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("log_softmax", out, input)
     return give_out("log_softmax", out, call_log_softmax(input, dim, dtype))
 
 

@@ -111,15 +111,18 @@ from gradsmith.runtime.node_slots cimport (
     value_of,
 )
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
+from gradsmith.runtime.out cimport dtype_of_out, give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.preparation cimport (
     prepare_addend,
     prepare_apart,
     prepare_clampable,
+    prepare_compared,
     prepare_factor,
     prepare_floating,
+    prepare_magnitude,
     prepare_numeric,
+    prepare_own_dtype,
     prepare_subtrahend,
 )
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -350,6 +353,8 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
         result: auto_linear
         input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
     """
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("sum", out, input)
     if dim is not None or keepdim is not False:
         return give_out("sum", out, call_sum_dim(input, dim, keepdim, dtype))
     return give_out("sum", out, call_sum(input, dtype))
@@ -537,6 +542,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
         result: auto_linear
         input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
     """
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("mean", out, input)
     if dim is not None or keepdim is not False:
         return give_out("mean", out, call_mean_dim(input, dim, keepdim, dtype))
     return give_out("mean", out, call_mean(input, dtype))
@@ -749,6 +756,8 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
         result: transposed
         input: prod_backward_dim(grad, self, result, dim, keepdim)
     """
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("prod", out, input)
     if dim is not None or keepdim is not False:
         return give_out("prod", out, call_prod_dim(input, dim, keepdim, dtype))
     return give_out("prod", out, call_prod(input, dtype))
@@ -1274,12 +1283,14 @@ cdef object call_cumsum(object self, object dim, object dtype):
     self = check_tensor(self, "cumsum", "input", 1)
     dim = as_int(dim, "cumsum", "dim", 2)
     dtype = as_dtype_or_none(dtype, "cumsum", "dtype", 3)
+    dtype = prepare_own_dtype("cumsum", dtype, self)
     return op_cumsum(<TensorBase>self, dim, dtype)
 
 cdef object call_cumsum_(object self, object dim, object dtype):
     self = check_tensor(self, "cumsum_", "input", 1)
     dim = as_int(dim, "cumsum_", "dim", 2)
     dtype = as_dtype_or_none(dtype, "cumsum_", "dtype", 3)
+    dtype = prepare_own_dtype("cumsum_", dtype, self)
     return inplace_cumsum(<TensorBase>self, dim, dtype)
 
 def cumsum(input, dim, *, dtype=None, out=None):
@@ -1315,6 +1326,8 @@ def cumsum(input, dim, *, dtype=None, out=None):
         input: grad.flip(dim).cumsum(dim).flip(dim)
         result: auto_linear
     """
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("cumsum", out, input)
     return give_out("cumsum", out, call_cumsum(input, dim, dtype))
 
 

@@ -117,15 +117,18 @@ from gradsmith.runtime.node_slots cimport (
     value_of,
 )
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
+from gradsmith.runtime.out cimport dtype_of_out, give_out
 from gradsmith.runtime.overloads cimport Overloads
 from gradsmith.runtime.preparation cimport (
     prepare_addend,
     prepare_apart,
     prepare_clampable,
+    prepare_compared,
     prepare_factor,
     prepare_floating,
+    prepare_magnitude,
     prepare_numeric,
+    prepare_own_dtype,
     prepare_subtrahend,
 )
 from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
@@ -411,12 +414,12 @@ cdef TensorBase inplace_abs(TensorBase self):
 
 cdef object call_abs(object self):
     self = check_tensor(self, "abs", "input", 1)
-    self = prepare_numeric("abs", self)
+    self = prepare_magnitude("abs", self)
     return op_abs(<TensorBase>self)
 
 cdef object call_abs_(object self):
     self = check_tensor(self, "abs_", "input", 1)
-    self = prepare_numeric("abs_", self)
+    self = prepare_magnitude("abs_", self)
     return inplace_abs(<TensorBase>self)
 
 def abs(input, *, out=None):

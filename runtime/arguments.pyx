@@ -458,8 +458,6 @@ cdef int write_values(str op, TensorBase self, object values) except -1:
     source = np.asarray(values)
     if is_written_already(op, target, source):
         return 0
-    if source.dtype.kind == "c" and target.dtype.kind != "c":
-        raise RuntimeError(f"{op}(): complex values cannot be written into a {target.dtype} tensor")
     try:
         # NumPy drops leading dimensions of size one; then the gradient would have another shape than the values.
         if source.ndim > target.ndim:

@@ -24,7 +24,7 @@ from gradsmith.runtime.dtypes import (
     require_supported,
 )
 from gradsmith.runtime.python_data import array_of_data, existing_array, is_tensor, refuse_masked
-from gradsmith.runtime.ranges import integer_count, integer_line, integer_powers, integer_steps
+from gradsmith.runtime.ranges import integer_count, integer_line, integer_powers, integer_steps, line
 from gradsmith.runtime.tensor import TensorBase, array_behind, from_array, from_shared_array
 
 if TYPE_CHECKING:
@@ -423,8 +423,11 @@ def _spaced(
     def fill(shape: tuple[int, ...], dtype: DType) -> Array:
         if dtype.kind in "biu":
             return integer_powers(base, integer_line(op, first, last, shape[0], dtype)).astype(dtype)
-        values: Array = np.linspace(first, last, num=shape[0])
-        return values.astype(dtype) if base is None else np.asarray(np.power(base, values)).astype(dtype)
+        for bound in (first, last) if shape[0] else ():
+            element_of(bound, dtype)  # refused where it does not fit
+        values = line(first, last, shape[0])
+        with np.errstate(all="ignore"):
+            return (values if base is None else np.asarray(np.power(base, values))).astype(dtype)
 
     asked = _spaced_dtype(op, any(isinstance(number, complex) for number in (first, last, base)), dtype, out)
     return allocate(op, filler(fill, device, out, op), (as_count(op, "steps", steps),), asked)

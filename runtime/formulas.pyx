@@ -249,9 +249,9 @@ cdef object shifted(object tensor, object dim, object step):
 cpdef object flattened(object self, object start_dim, object end_dim):
     """The dimensions from start to end, both included, made one; the tensor itself when they are one already."""
     shape = self.shape
+    start, end = wrapped(start_dim, len(shape)), wrapped(end_dim, len(shape))
     if not shape:
         return self.reshape(1)
-    start, end = wrapped(start_dim, len(shape)), wrapped(end_dim, len(shape))
     if start > end:
         raise RuntimeError(
             f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} in a tensor of size {list(shape)}"
@@ -312,7 +312,8 @@ cpdef object scatter_backward_src(object gradient, object dim, object index, obj
     if reached.numel() == 0:
         # The sum of nothing: zeros that are still part of the gradient's graph.
         return zeros_beside(gradient, shape).add(reached.sum())
-    return upcalls.basic_index_backward(reached, shape, tuple([slice(size) for size in reached.shape]))
+    places = tuple([slice(size) for size in reached.shape]) or (0,) * len(shape)
+    return upcalls.basic_index_backward(reached, shape, places)
 
 
 cpdef object index_select_backward(object gradient, object shape, object dim, object index):

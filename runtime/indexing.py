@@ -7,7 +7,6 @@ tensor, not a number; and integers beside arrays select first, so that ``x[0, :,
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from gradsmith.runtime.inplace import refuse_repeated_elements
 from gradsmith.runtime.masks import uint8_mask, warn_of_uint8_mask
 from gradsmith.runtime.separate_arrays import separate
 from gradsmith.runtime.tensor import TensorBase, from_array, from_shared_array
+from gradsmith.runtime.warning_place import warn_caller
 
 _MASK_KINDS = frozenset("?B")  # `dtype.char` of bool and uint8, which is compared faster than a dtype
 _INTEGER_KINDS = frozenset(char for char in "ilq" if np.dtype(char) in (np.int32, np.int64))
@@ -38,16 +38,16 @@ def getitem(tensor: Any, key: Any) -> Any:
     """
     if type(key) is int or type(key) is slice:
         return upcalls.basic_index(tensor, (key, ...))
-    index, is_basic = _normalise(key)
+    index, is_basic = _normalise(tensor, key)
     return upcalls.basic_index(tensor, index) if is_basic else upcalls.index(tensor, index)
 
 
 def setitem(tensor: Any, key: Any, value: Any) -> None:
     """``tensor[key] = value``, recorded; `value` is broadcast to the places."""
-    if key is False:
-        _as_source(tensor, value)  # refuses what is no value; nothing else is looked at, since nothing is written
+    if isinstance(key, bool):
+        _set_all_or_none(tensor, key, value)
         return
-    index, is_basic = _normalise(key)
+    index, is_basic = _normalise(tensor, key)
     if is_basic and isinstance(value, (int, float, complex)) and tensor.dtype != np.float16:
         part = _part(tensor, index)
         refuse_repeated_elements("copy_", part)  # unlike fill_ itself, as in PyTorch
@@ -57,13 +57,53 @@ def setitem(tensor: Any, key: Any, value: Any) -> None:
     if is_basic:
         upcalls.copy_(_part(tensor, index), source)
     else:
-        upcalls.index_put_(tensor, index, source)
+        part, arrays = _split(tensor, index)
+        if isinstance(value, TensorBase) and value.numel() == 1 and _is_one_mask(arrays):
+            source = source.clone()  # one number, which is read before anything is written
+        upcalls.index_put_(part, arrays, source)
+
+
+def _set_all_or_none(tensor: Any, everything: bool, value: Any) -> None:
+    """``tensor[True] = value`` is a copy to all of it, ``tensor[False] = value`` does nothing at all."""
+    source = _as_source(tensor, value)
+    if everything:
+        upcalls.copy_(tensor[None], _without_leading_ones(source))
+
+
+def _split(tensor: Any, index: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """What integers, slices and None select, a view, and the index of that which the arrays make."""
+    if all(_is_array(part) or part is Ellipsis or _is_whole(part) for part in index):
+        return tensor, index
+    basic: list[Any] = []
+    arrays: list[Any] = []
+    for part in index:
+        if _is_array(part):
+            basic += [slice(None)] * _width(part)
+            arrays.append(part)
+        else:
+            basic.append(part)
+            if not isinstance(part, int):
+                arrays.append(part if part is Ellipsis else slice(None))
+    return upcalls.basic_index(tensor, tuple(basic)), tuple(arrays)
+
+
+def _is_one_mask(index: tuple[Any, ...]) -> bool:
+    arrays = [part for part in index if _is_array(part)]
+    return len(arrays) == 1 and arrays[0].dtype == np.bool_ and arrays[0].ndim > 0
+
+
+def _is_array(part: Any) -> bool:
+    return isinstance(part, (TensorBase, np.ndarray))
+
+
+def _is_whole(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
 
 
 def _part(tensor: Any, index: tuple[Any, ...]) -> Any:
     """The view to write to; the tensor itself when that is all of it, so that no view stands in its history."""
     slices = [part for part in index if part is not Ellipsis]
-    is_whole = len(slices) == len(index) - 1 <= tensor.ndim and all(part == slice(None) for part in slices)
+    is_whole = len(slices) == len(index) - 1 <= tensor.ndim and all(map(_is_whole, slices))
     return tensor if is_whole else upcalls.basic_index(tensor, index)
 
 
@@ -98,21 +138,48 @@ def _without_leading_ones(source: Any) -> Any:
     return source.reshape(shape[extra:])
 
 
-def _normalise(key: Any) -> tuple[tuple[Any, ...], bool]:
+def _normalise(tensor: Any, key: Any) -> tuple[tuple[Any, ...], bool]:
     """Key as a tuple of what NumPy takes, and whether it selects a view."""
     parts = key if isinstance(key, tuple) else _as_tuple(key)
     is_basic = True
     found = []
+    ellipses = 0
     for part in parts:
         if type(part) in _PLAIN:
+            ellipses += part is Ellipsis
             found.append(part)
             continue
         part, plain = _convert(part)
         is_basic = is_basic and plain
         found.append(part)
-    if is_basic and Ellipsis not in found:
+    if ellipses > 1:
+        found = _with_one_ellipsis(found, tensor.ndim)
+    elif is_basic and not ellipses:
         found.append(Ellipsis)  # NumPy then gives a 0-d view where it would give a number
     return tuple(found), is_basic
+
+
+def _with_one_ellipsis(parts: list[Any], ndim: int) -> list[Any]:
+    """Several ellipses, as PyTorch reads them: each skips as many dimensions as the other parts leave over.
+
+    So none may follow the first, unless nothing is left over or they come last.
+    """
+    first = next(n for n, part in enumerate(parts) if part is Ellipsis)
+    rest = [part for part in parts[first + 1 :] if part is not Ellipsis]
+    is_last = all(part is not Ellipsis for part in parts[first + 1 : first + 1 + len(rest)])
+    if not is_last and sum(_width(part) for part in parts) != ndim:
+        raise IndexError(
+            f"an index with several ellipses ('...') that skip dimensions is out of range for a tensor of {ndim} "
+            "dimensions; write one ellipsis"
+        )
+    return [*parts[: first + 1], *rest]
+
+
+def _width(part: Any) -> int:
+    """How many dimensions of the tensor a part of an index takes up."""
+    if _is_array(part) and part.dtype.char in _MASK_KINDS:
+        return int(part.ndim)
+    return 0 if part is None or part is Ellipsis else 1
 
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
@@ -123,11 +190,9 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
         return (key,)
     if not any(isinstance(part, _NO_NUMBERS) for part in key):
         return (key,)
-    warnings.warn(
+    warn_caller(
         f"a {type(key).__name__} with sequences, tensors, slices, None or ... in it is taken for a tuple of indices, "
-        "which is deprecated; write x[tuple(indices)], or x[gradsmith.tensor(indices)] for one index",
-        UserWarning,
-        stacklevel=4,
+        "which is deprecated; write x[tuple(indices)], or x[gradsmith.tensor(indices)] for one index"
     )
     return tuple(key)
 

@@ -45,6 +45,7 @@ import weakref
 import numpy as np
 
 from gradsmith.runtime import changes, write_guard
+from gradsmith.runtime.complex_casts import real_where_kept
 from gradsmith.runtime.tensor_api import strides_of
 
 cnp.import_array()
@@ -295,7 +296,7 @@ cdef int store_values(object target, object values) except -1:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
         # Cast apart: what NumPy has to say about a number that does not fit, it says before anything is written.
-        np.copyto(target, values.astype(target.dtype, copy=False))
+        np.copyto(target, real_where_kept(values, target.dtype).astype(target.dtype, copy=False))
     return 0
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, has_no_data
+from gradsmith.runtime.warning_place import warn_caller
 
 
 def as_mask(op: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -26,8 +26,4 @@ def uint8_mask(op: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def warn_of_uint8_mask(op: str) -> None:
-    warnings.warn(
-        f"{op}: masks of dtype uint8 are deprecated; use bool, as in mask.to(gradsmith.bool)",
-        UserWarning,
-        stacklevel=3,
-    )
+    warn_caller(f"{op}: masks of dtype uint8 are deprecated; use bool, as in mask.to(gradsmith.bool)")

@@ -78,6 +78,18 @@ cdef int check_without_derivative(str op, object result) except -1:
     return 0
 
 
+# Ops that convert to the dtype of `out` before they compute, and the kinds of dtypes in which they do.
+cdef dict COMPUTE_IN_OUT = {"sum": "biufc", "prod": "biufc", "cumsum": "biufc", "mean": "fc"}
+
+
+cdef object dtype_of_out(str op, object out, object input):
+    """The dtype in which an op computes that was given none. What has a gradient keeps its dtype, and is then refused."""
+    if not isinstance(out, TensorBase) or isinstance(input, TensorBase) and requires_grad_1(<TensorBase>input):
+        return None
+    dtype = array_of(<TensorBase>out).dtype
+    return dtype if dtype.kind in COMPUTE_IN_OUT.get(op, "") else None
+
+
 cdef tuple tensors_of(str op, object out, tuple fields):
     """What is in `out`, if it is as many things as there are results."""
     cdef str wanted = f"{op}(): argument 'out' must be a tuple of {len(fields)} Tensors ({', '.join(fields)})"
@@ -110,12 +122,24 @@ cdef int check_fits(str op, str name, object out, object array) except -1:
             f"{op}(): the result is on device {'meta' if is_meta(<PyObject *>array) else 'cpu'} and the {name} tensor "
             f"on {target.device}; cross-device copies are not allowed"
         )
-    check_result_dtype(op if name == "out" else f"{op}, {name}", array.dtype, target.dtype)
+    check_out_dtype(op if name == "out" else f"{op}, {name}", array.dtype, target.dtype)
     if array.shape != target.shape and target.numel() != 0:
         raise RuntimeError(
             f"{op}(): {name} has shape {list(target.shape)} but the result has shape {list(array.shape)}; "
             "give an out tensor of that shape, or one with no elements to have it resized"
         )
+    return 0
+
+
+# Ops that give truth values, as bool or as uint8.
+cdef frozenset GIVE_TRUTH = frozenset(("all", "any"))
+
+
+cdef int check_out_dtype(str op, object found, object target) except -1:
+    if op not in GIVE_TRUTH:
+        return check_result_dtype(op, found, target)
+    if target.kind != "b" and target != np.uint8:
+        raise RuntimeError(f"{op} only supports bool and uint8 tensors for result, got: {target}")
     return 0
 
 

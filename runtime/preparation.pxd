@@ -4,6 +4,15 @@
 # No bool tensor.
 cdef object prepare_numeric(str op, object value)
 
+# The same; in place the magnitude of a complex tensor has no place either.
+cdef object prepare_magnitude(str op, object value)
+
+# An operand of a loss that is compared with `other`: integers and bools are floating when the other one is.
+cdef object prepare_compared(str op, object value, object other)
+
+# The dtype in which an op computes: in place that of the tensor, and no other may be asked for.
+cdef object prepare_own_dtype(str op, object dtype, object target)
+
 # Of a real or complex floating dtype.
 cdef object prepare_floating(str op, object value)
 

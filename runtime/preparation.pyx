@@ -36,6 +36,26 @@ cdef object refuse_bool(str op):
     raise NotImplementedError(f"{op}(): not defined for bool tensors; convert to an integer dtype first")
 
 
+cdef object prepare_magnitude(str op, object value):
+    if cnp.PyTypeNum_ISCOMPLEX(type_of(value)) and op.endswith("_"):
+        raise RuntimeError(
+            f"{op}(): In-place abs is not supported for complex tensors, whose magnitudes are real; use abs()"
+        )
+    return prepare_numeric(op, value)
+
+
+cdef object prepare_compared(str op, object value, object other):
+    return value.to(other.dtype) if is_integral(value) and not is_integral(other) else value
+
+
+cdef object prepare_own_dtype(str op, object dtype, object target):
+    if not op.endswith("_"):
+        return dtype
+    if dtype is not None and dtype != target.dtype:
+        raise RuntimeError(f"{op}(): Bad in-place call: the tensor has dtype {target.dtype}, but dtype={dtype} was given")
+    return target.dtype if is_integral(target) else dtype
+
+
 cdef object prepare_clampable(str op, object value, object bound, object other=None):
     if not is_bool(value) or (bound is None and other is None):
         return value

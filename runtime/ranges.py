@@ -59,6 +59,17 @@ def integer_line(op: str, start: complex, end: complex, steps: int, dtype: DType
     return points
 
 
+def line(first: complex, last: complex, steps: int) -> Array:
+    """The points of ``linspace`` in double, counted from the nearer end; infinities and NaN spread as they compute."""
+    index = np.arange(steps)
+    if steps < 2:
+        return np.full(steps, first)
+    with np.errstate(all="ignore"):
+        step = (np.asarray(last) - np.asarray(first)) / (steps - 1)
+        points: Array = np.where(index < steps // 2, first + step * index, last - step * (steps - 1 - index))
+    return points
+
+
 def _integer(value: complex, dtype: DType) -> int:
     """The value in the dtype: cut off, and refused where it does not fit."""
     return int(element_of(value, dtype))

@@ -302,10 +302,10 @@ cdef class TensorBase:
         return bool(api.truth(<object>self.array))
 
     def __int__(self):
-        return int(api.number(<object>self.array))
+        return int(api.real_number(<object>self.array))
 
     def __float__(self):
-        return float(api.number(<object>self.array))
+        return float(api.real_number(<object>self.array))
 
     def __complex__(self):
         return complex(api.number(<object>self.array))

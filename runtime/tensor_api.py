@@ -30,6 +30,18 @@ def number(array: np.ndarray[Any, Any]) -> Any:
     return _value(array)
 
 
+def real_number(array: np.ndarray[Any, Any]) -> Any:
+    """The only element for ``int(x)`` and ``float(x)``, which take a complex number that is real."""
+    value = number(array)
+    if not isinstance(value, complex):
+        return value
+    if value.imag != 0:
+        raise RuntimeError(
+            f"value cannot be converted to a real number without overflow: {value} has an imaginary part"
+        )
+    return value.real
+
+
 def _value(array: np.ndarray[Any, Any]) -> Any:
     if has_no_data(array):
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")

@@ -111,7 +111,7 @@ cpdef object index_of(object a, object index):
         return array_without_data(indexed_shape(source.shape, advanced), a.dtype)
     rows = rows_of(source, advanced)
     if rows is None:
-        return np.asarray(source[advanced])
+        return np.asarray(source[advanced], order="C")
     first, count, places = rows
     return take_rows(source, first, count, places)
 
@@ -131,7 +131,7 @@ cpdef object index_put_of(object a, object index, object values, bint accumulate
     result = readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
     basic, advanced = split_index(index, a.ndim)
     target = result if basic is None else result[basic]
-    values = writable("index_put", values, a.dtype)
+    values = put_values(target, advanced, values, accumulate)
     check_values(target, advanced, values)
     if is_meta(<PyObject *>a):
         return result
@@ -149,6 +149,36 @@ cdef int assign(object target, object index, object values) except -1:
     return 0
 
 
+cdef object put_values(object target, tuple index, object values, bint accumulate):
+    """Values of the target's dtype. Under a mask one number of any dtype is a number, which has to fit."""
+    if not isinstance(values, np.ndarray) or values.dtype == target.dtype:
+        return writable("index_put", values, target.dtype)
+    if not accumulate and values.size == 1 and is_one_mask(index):
+        return values.astype(target.dtype) if is_meta(<PyObject *>values) else element_of(values.item(), target.dtype)
+    check_arrays(target, index)
+    return writable("index_put", values, target.dtype)
+
+
+cdef bint is_one_mask(tuple index) except -1:
+    masks = [part for part in index if isinstance(part, np.ndarray)]
+    return len(masks) == 1 and masks[0].dtype.kind == "b" and masks[0].ndim > 0
+
+
+cdef int check_arrays(object target, tuple index) except -1:
+    """Refuse arrays that fit neither the target nor each other, whatever places they name."""
+    parts = [
+        np.zeros(part.shape, np.int64) if isinstance(part, np.ndarray) and part.dtype.kind in "iu" else part
+        for part in index
+    ]
+    if not is_meta(<PyObject *>target):
+        places_shape(target, tuple(parts))
+    return 0
+
+
+cdef tuple places_shape(object target, tuple index):
+    return np.broadcast_to(np.empty((), np.bool_), target.shape)[index].shape
+
+
 cdef object writable(str op, object values, object dtype):
     """Values, which have the dtype of what they are written to, or a number that fits it."""
     if not isinstance(values, np.ndarray):
@@ -161,14 +191,14 @@ cdef object writable(str op, object values, object dtype):
     )
 
 
-cdef int check_values(object target, object index, object values) except -1:
+cdef int check_values(object target, tuple index, object values) except -1:
     """Values broadcast to the indexed places; asked before anything is written."""
     if values.ndim == 0:
         return 0
     if is_meta(<PyObject *>target):
         places = indexed_shape(target.shape, index)
     else:
-        places = np.broadcast_to(np.empty((), np.bool_), target.shape)[index].shape
+        places = places_shape(target, index)
     try:
         fits = np.broadcast_shapes(values.shape, places) == places
     except ValueError:
@@ -272,10 +302,10 @@ cdef object checked_index(str op, object a, int axis, object index):
     """An index with as many dimensions as the tensor, none longer except along the axis, as loops want it."""
     cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
     cdef npy_intp wrong
+    if cnp.PyArray_SIZE(index) == 0:
+        return int64_index(index)       # of any dtype: it names nothing
     check_index_dtype(op, index)
     index = int64_index(index)
-    if cnp.PyArray_SIZE(index) == 0:
-        return index
     check_index_size(op, a, axis, index)
     if not is_within(index, 0, size, &wrong):
         raise RuntimeError(f"{op}(): index {wrong} is out of bounds for dimension {axis} with size {size}")
@@ -307,6 +337,8 @@ cdef int check_index_size(str op, object a, int axis, object index) except -1:
 cdef int check_src(str op, object index, object src) except -1:
     cdef int i
     cdef bint covers = cnp.PyArray_NDIM(src) == cnp.PyArray_NDIM(index)
+    if cnp.PyArray_NDIM(index) == 0 and cnp.PyArray_NDIM(src) == 1:     # one index is as good as a vector of one
+        covers = cnp.PyArray_SIZE(src) > 0
     for i in range(cnp.PyArray_NDIM(index) if covers else 0):
         covers = covers and cnp.PyArray_DIM(index, i) <= cnp.PyArray_DIM(src, i)
     if not covers:
@@ -392,7 +424,8 @@ cdef object checked_vector(str op, object a, int axis, object index):
         raise IndexError(f"{op}(): index is supposed to be a vector, but has size {list(index.shape)}")
     index = int64_index(index)
     if not is_within(index, 0, size, &wrong):
-        error = IndexError if op == "index_select" else RuntimeError    # as in PyTorch
+        # As in PyTorch.
+        error = IndexError if op == "index_select" or cnp.PyArray_NDIM(a) < 2 else RuntimeError
         raise error(f"{op}(): index {wrong} is out of range in dimension {axis} of size {size}")
     return index if cnp.PyArray_NDIM(index) == 1 else index.reshape(1)
 
@@ -410,8 +443,13 @@ cpdef object index_select_of(object a, Py_ssize_t dim, object index):
 cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha):
     cdef int axis = wrap_dim(dim, a.ndim)
     vector = checked_vector("index_add", a, axis, index)
-    expected = (*a.shape[:axis], vector.size, *a.shape[axis + 1:]) if a.ndim else (vector.size,) * source.ndim
-    if source.shape != expected or source.ndim > max(a.ndim, 1):
+    if source.ndim == 0 and a.ndim < 2 and vector.size != 1:
+        raise IndexError(
+            f"index_add(): Dimension specified as {dim} but the source has no dimensions; one index goes with it, not "
+            f"{vector.size}"
+        )
+    expected = (*a.shape[:axis], vector.size, *a.shape[axis + 1:]) if a.ndim else ()
+    if source.shape != expected:
         raise RuntimeError(
             f"index_add(): source has size {list(source.shape)}, but the input of size {list(a.shape)} and "
             f"{vector.size} indices along dimension {axis} want {list(expected)}"

@@ -21,6 +21,8 @@ from gradsmith.runtime.functions.ownership cimport MAX_DIMS, fresh, fresh_zeros,
 
 import numpy as np
 
+from gradsmith.runtime.dtypes import promote_types
+
 cnp.import_array()
 
 cdef enum:
@@ -54,9 +56,28 @@ cpdef object mse_loss_of(object a, object target, str reduction):
         check_broadcast(a, target)
     elif reduction != "none" and not is_meta(<PyObject *>a) and cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(target) == cnp.NPY_FLOAT32:
         return summed_squares(a, target, reduction == "mean")
+    a, target = alike(a, target)
     squares = take(binary(SUBTRACT, <PyObject *>a, <PyObject *>target))
     unary_into(SQUARE, <PyObject *>squares, <PyObject *>squares)
     return reduced(squares, reduction)
+
+
+cdef tuple alike(object a, object target):
+    """Both in the dtype they have in common once they are broadcast, when dimensions count no more in promotion."""
+    if cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(target) and a.dtype.kind in "fc":
+        return a, target
+    dtype = promote_types(a.dtype, target.dtype)
+    if dtype.kind not in "fc":
+        raise NotImplementedError(
+            f"mse_loss(): not defined for {dtype}; convert one tensor to a floating dtype first, as in x.to(gradsmith.float32)"
+        )
+    return in_dtype(a, dtype), in_dtype(target, dtype)
+
+
+cdef object in_dtype(object a, object dtype):
+    if is_meta(<PyObject *>a):
+        return take(meta_array(dtype.num, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
+    return take(cast(<PyObject *>a, dtype.num))
 
 
 cdef object summed_squares(object a, object target, bint mean):

@@ -24,6 +24,7 @@ from gradsmith.runtime.functions.ownership cimport take
 import numpy as np
 
 from gradsmith.runtime.array import array_without_data, element_of, wrapped_element
+from gradsmith.runtime.complex_casts import real_where_kept
 from gradsmith.runtime.device import META
 from gradsmith.runtime.dtypes import get_default_dtype, number_dtype, result_type
 from gradsmith.runtime.masks import as_mask
@@ -179,6 +180,8 @@ cpdef object to_copy_of(object a, object dtype):
         return array_without_data(a.shape, dtype)
     if cnp.PyArray_TYPE(a) == dtype.num:
         return take(clone(<PyObject *>a))
+    if a.dtype.kind == "c" and dtype.kind in "biuf":
+        return real_where_kept(a, dtype).astype(dtype)      # a copy, also where the parts have the dtype already
     return take(cast(<PyObject *>a, dtype.num))
 
 

@@ -43,6 +43,8 @@ from gradsmith.runtime.functions.places cimport add_along, gather_places, int64_
 
 import numpy as np
 
+from gradsmith.runtime.complex_casts import real_where_kept
+
 cnp.import_array()
 
 cdef object as_type(object a, int type_number):
@@ -76,7 +78,12 @@ cdef object addable(object a, object dtype):
     """The elements as they are added when the result has a dtype: integers as they are, since a sum is exact."""
     if dtype is None or (a.dtype.kind in "biu" and dtype.kind in "iu"):
         return a
-    return as_type(a, dtype.num)
+    return as_asked(a, dtype)
+
+
+cdef object as_asked(object a, object dtype):
+    """The elements in the dtype that was asked for."""
+    return as_type(real_where_kept(a, dtype), dtype.num)
 
 
 cdef object in_dtype(object result, object dtype):
@@ -111,7 +118,7 @@ cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
     if dtype is not None:
         if dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8:
             return mean_of_integers(a, dim, keepdim, dtype)
-        a = as_type(a, dtype.num)
+        a = as_asked(a, dtype)
     if not is_floating(a):
         raise RuntimeError(
             f"mean(): the mean of {a.dtype} is not defined; give a floating or complex dtype, as in "
@@ -207,7 +214,20 @@ cdef object variance_of(object a, object dim, object correction, bint keepdim):
 
 cpdef object std_of(object a, object dim, object correction, bint keepdim):
     variance = variance_of(a, dim, correction, keepdim)
+    if is_single(a) and not is_meta(<PyObject *>a) and leaves_range(variance):
+        wide = as_type(a, cnp.NPY_FLOAT64 if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 else cnp.NPY_COMPLEX128)
+        variance = variance_of(wide, dim, correction, keepdim)
+        return as_type(take(unary(SQRT, <PyObject *>variance)), cnp.NPY_FLOAT32)
     return narrowed(take(unary(SQRT, <PyObject *>variance)), a)
+
+
+cdef bint is_single(object a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(a) == cnp.NPY_COMPLEX64
+
+
+cdef bint leaves_range(object variance) except -1:
+    """Is a square too large or too small for float32, where its root need not be?"""
+    return not np.all((variance > 1e-30) & (variance < np.inf))
 
 
 cdef object counted(tuple shape, object axes):
@@ -341,7 +361,7 @@ cdef object complex_logsumexp(object a, object axes, bint keepdim):
 
 cdef object softmax_input(str op, object a, object dtype):
     if dtype is not None:
-        a = as_type(a.real if a.dtype.kind == "c" and dtype.kind != "c" else a, dtype.num)
+        a = as_asked(a, dtype)
     if cnp.PyTypeNum_ISFLOAT(cnp.PyArray_TYPE(a)):
         return a
     raise NotImplementedError(

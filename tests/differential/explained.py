@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compare import UNDEFINED, Difference
+from .compare import UNDEFINED, Difference, close
 from .program import STEP
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
@@ -21,6 +21,7 @@ class Explanation(NamedTuple):
     applies: Callable[[Difference], bool]
 
 
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin", "all", "any", "var", "std", "logsumexp")
 # What a write shows where PyTorch has another tensor over the same memory.
 WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
 
@@ -45,6 +46,70 @@ def only_we_refuse(*messages: str) -> Callable[[Difference], bool]:
         )
 
     return applies
+
+
+def not_resized(difference: Difference) -> bool:
+    """PyTorch has given `out` the very shape of our result."""
+    if not only_we_refuse("out has shape")(difference):
+        return False
+    found = re.search(r"but the result has shape (\[.*?\])", difference.ours)
+    return found is not None and found[1] in [str(list(x.shape)) for x in difference.operands]
+
+
+def into_out(*messages: str) -> Callable[[Difference], bool]:
+    """PyTorch refuses an `out`."""
+    return lambda difference: "out" in difference.step.kwargs and only_pytorch_refuses(*messages)(difference)
+
+
+def overlapping_operands(difference: Difference) -> bool:
+    """A source or an input that shares memory with what is written, in ops that compute before they write."""
+    refuse = ("copy_", "scatter", "index_add", "index_put", "] =")
+    return only_pytorch_refuses("some elements of the input tensor and the written-to tensor")(difference) and (
+        "out" in difference.step.kwargs or not any(name in difference.step.call for name in refuse)
+    )
+
+
+def out_among_inputs(difference: Difference) -> bool:
+    """PyTorch's reductions begin to write to `out` before they have read an input that is the same tensor."""
+    step = difference.step
+    inputs = {*step.args, *(text for name, text in step.kwargs.items() if name != "out")}
+    return difference.aspect == "value" and step.name in REDUCTIONS and step.kwargs.get("out") in inputs
+
+
+def computed_in_single(difference: Difference) -> bool:
+    """Of integers, or of numbers narrower than `out`: the result of the op's own dtype, converted."""
+    ours, theirs = difference.ours, difference.theirs
+    if difference.aspect != "value" or "out" not in difference.step.kwargs or ours.dtype.kind not in "fc":
+        return False
+    return close(ours, theirs, 0, 1e-6)
+
+
+def several_zeros(difference: Difference) -> bool:
+    """NaN where PyTorch has zeros, the gradient of a product."""
+    ours, theirs = difference.ours, difference.theirs
+    if difference.aspect not in ("value", "gradient", "hook") or not called_before(difference, "prod"):
+        return False
+    return ours.dtype.kind in "fc" and bool(np.all(np.isnan(ours) & (theirs == 0) | (ours == theirs)))
+
+
+def two_mistakes_of_complex(difference: Difference) -> bool:
+    """A complex tensor where there is no order, and a dimension that does not exist or has no elements."""
+    return (
+        difference.aspect == "error type"
+        and "not defined for complex numbers" in difference.ours
+        and difference.theirs.startswith("IndexError")
+    )
+
+
+def of_bool_powers(difference: Difference) -> bool:
+    return only_we_refuse('"pow" not implemented for .bool')(difference)
+
+
+def nothing_of_integers(difference: Difference) -> bool:
+    """softmax of an integer tensor, which in PyTorch is not looked at when there are no elements."""
+    return only_we_refuse("softmax.* is not defined for")(difference) and any(
+        0 in x.shape or not x.shape for x in difference.operands
+    )
 
 
 def another_mistake(difference: Difference) -> bool:
@@ -242,7 +307,7 @@ EXPLANATIONS = (
         "more is taken",
         "Dtypes that PyTorch's kernel lacks, numbers in the place of tensors, lists in the place of index tensors.",
         ("notes.md", "**More is taken than PyTorch takes.**"),
-        only_pytorch_refuses(
+        lambda d: only_pytorch_refuses(
             "not implemented for", "must be Tensor, not", "must be int, not tuple", "invalid combination of arguments",
             "takes no (keyword )?arguments", "takes 1 positional", "unexpected keyword",
             "but got (list|slice|NoneType|ellipsis|int)",
@@ -251,7 +316,9 @@ EXPLANATIONS = (
             "not differentiable with respect to argument", "Autograd not support dtype", "Unsupported dtype",
             "isFloatingType",
             "forward AD with .* that does not support it",
-        ),
+            "masked_fill_ only supports boolean masks, but got mask with dtype unsigned",
+        )(d)
+        or into_out("could not infer output dtype")(d),
     ),
     Explanation(
         "derivative only here",
@@ -264,15 +331,16 @@ EXPLANATIONS = (
         "out is not resized",
         "PyTorch resizes an `out` that has elements, with a warning.",
         ("notes.md", "**`out=` changes all its tensors or none.**"),
-        only_we_refuse("out has shape"),
+        not_resized,
     ),
     Explanation(
         "out takes conversions",
         "The result is converted to the dtype of `out`, as promoting ops do it; memory of an array can be exchanged.",
         ("notes.md", "**`out=` changes all its tensors or none.**"),
-        only_pytorch_refuses(
+        into_out(
             "Expected out tensor to have dtype", "Found dtype", "resize storage", "got .* instead", "Expected out type",
             "dtype for input and out to match", "self and result must have the same", "result dtype .* does not match",
+            "input tensors must have the same dtype",
         ),
     ),
     Explanation(
@@ -370,15 +438,9 @@ EXPLANATIONS = (
         lambda d: of_call("view_copy", aspects=("error",))(d) and only_we_refuse("cannot be seen as size")(d),
     ),
     Explanation(
-        "losses of several dtypes",
-        "PyTorch's mse_loss expands its operands, and with that numbers without dimensions count as others.",
-        ("notes.md", "**Losses promote as sums do.**"),
-        lambda d: of_call("mse_loss", aspects=("dtype",))(d),
-    ),
-    Explanation(
         "label_smoothing between 0 and 1",
         "PyTorch ignores a negative one.",
-        ("notes.md", "**Losses promote as sums do.**"),
+        ("notes.md", "**Smoothing is between 0 and 1.**"),
         only_we_refuse("label_smoothing must be between"),
     ),
     Explanation(
@@ -505,6 +567,77 @@ EXPLANATIONS = (
         and any("saved_hooks" in step.source() for step in d.history),
     ),
     Explanation(
+        "one value is written",
+        "PyTorch's fill_ takes numbers for an expanded tensor, but no tensor.",
+        ("notes.md", "**Memory that several elements share is not written.**"),
+        lambda d: of_call(".fill_", aspects=("error",))(d) and only_pytorch_refuses("more than one element")(d),
+    ),
+    Explanation(
+        "inputs are read before anything is written",
+        "PyTorch refuses most operands that overlap what is written, and reads from what it has written in others.",
+        ("notes.md", "`a[1:].add_(a[:-1])`"),
+        lambda d: overlapping_operands(d) or out_among_inputs(d),
+    ),
+    Explanation(
+        "converted into out",
+        "PyTorch computes in double for an `out` of double.",
+        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        computed_in_single,
+    ),
+    Explanation(
+        "gelu into strides",
+        "PyTorch's gelu of float32 into an `out` with gaps gives numbers that are no values of gelu.",
+        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        lambda d: of_call("gelu", aspects=("value",))(d) and "out" in d.step.kwargs,
+    ),
+    Explanation(
+        "a product of zeros and NaN",
+        "PyTorch gives zeros without looking at the other factors.",
+        ("notes.md", "The gradient of a product of several zeros and a NaN is NaN."),
+        several_zeros,
+    ),
+    Explanation(
+        "halves are multiplied in float32",
+        "PyTorch rounds after each factor.",
+        ("notes.md", "`prod` of\n  float16 multiplies in float32"),
+        lambda d: d.aspect == "value" and d.step.name == "prod" and any(x.dtype == "float16" for x in d.operands),
+    ),
+    Explanation(
+        "a bool has no power",
+        "PyTorch's pow has shortcuts for the exponents True and False.",
+        ("notes.md", "A bool tensor has no power"),
+        of_bool_powers,
+    ),
+    Explanation(
+        "refused also where there is nothing",
+        "PyTorch does not check what it needs for no element.",
+        ("notes.md", "`index_add` refuses an index out of range also where there is nothing to add"),
+        lambda d: nothing_of_integers(d)
+        or (only_we_refuse("index_add.* out of range in dimension")(d) and any(0 in x.shape for x in d.operands)),
+    ),
+    Explanation(
+        "views of nothing",
+        "PyTorch keeps an offset for a view without elements.",
+        ("notes.md", "and the offset that NumPy\n  gives it"),
+        lambda d: any(0 in x.shape for x in d.operands)
+        and (
+            only_pytorch_refuses("out of bounds for storage")(d)
+            or of_call("storage_offset", aspects=("plain value",))(d)
+        ),
+    ),
+    Explanation(
+        "no sparse tensors",
+        "PyTorch's gather can have a sparse gradient.",
+        ("notes.md", "There are no sparse tensors"),
+        only_we_refuse("there are no sparse tensors"),
+    ),
+    Explanation(
+        "the weight of nll_loss is converted",
+        "PyTorch wants it in the dtype of the input.",
+        ("notes.md", "`nll_loss` converts `weight`"),
+        lambda d: of_call("nll_loss", aspects=("error",))(d) and only_pytorch_refuses("expected scalar type")(d),
+    ),
+    Explanation(
         "an index of no kind",
         "NumPy's exception, which also names the kinds that there are.",
         ("notes.md", "**The first mistake is named.**"),
@@ -514,7 +647,7 @@ EXPLANATIONS = (
         "another mistake is named",
         "A call with several mistakes is refused for one of them, and the order of the checks is another.",
         ("notes.md", "**The first mistake is named.**"),
-        lambda d: another_mistake(d) or unknown_argument(d),
+        lambda d: another_mistake(d) or unknown_argument(d) or two_mistakes_of_complex(d),
     ),
 )  # fmt: skip
 

@@ -225,7 +225,7 @@ REFUSED = {
     "in the second dimension": ((0, 4), IndexError, "index 4 is out of bounds for (axis|dimension) 1 with size 4"),
     "array out of range": ([0, 3], IndexError, "index 3 is out of bounds"),
     "too many": ((0, 0, 0, 0), IndexError, "too many indices"),
-    "two ellipses": ((..., ...), IndexError, "single ellipsis"),
+    "two ellipses": ((..., ..., 0), IndexError, "several ellipses"),
     "mask of another shape": (np.ones((2, 4), bool), IndexError, "mask|boolean index|shape"),
     "arrays that do not broadcast": (([0, 1], [0, 1, 2]), IndexError, "broadcast"),
     "floating number": (1.5, IndexError, "valid indices"),

@@ -159,10 +159,15 @@ STRANGE = [
 ]
 
 
+COMPUTE_IN_OUT = ("sum", "prod", "cumsum")  # whatever dtype that has
+
+
 @pytest.mark.parametrize("case", FIRST, ids=ids(FIRST))
 def test_out_that_does_not_fit(case):
     tensors, expected = plain(case)
     for strange, error, words in STRANGE:
+        if strange is of_lower_type and case.row.base in COMPUTE_IN_OUT:
+            continue
         for name, given in with_one_exchanged(expected, strange):
             assert_refused(case, tensors, given, error, rf"(?s)(?=.*({name}))(?=.*{words})")
 

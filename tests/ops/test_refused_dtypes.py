@@ -21,7 +21,7 @@ ASKED = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.filterwarnings("ignore:Casting complex values")
 @pytest.mark.parametrize("dtype", ASKED)
 @pytest.mark.parametrize("given", INTEGERS + FLOATING)
 def test_reductions_in_an_asked_dtype(given, dtype):
@@ -33,7 +33,7 @@ def test_reductions_in_an_asked_dtype(given, dtype):
         assert found.item() == expected
 
 
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.filterwarnings("ignore:Casting complex values")
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64", "float32", "complex64"])
 @pytest.mark.parametrize("given", INTEGERS + FLOATING)
 def test_cumulative_sums_in_an_asked_dtype(given, dtype):

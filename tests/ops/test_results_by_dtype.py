@@ -1,0 +1,213 @@
+"""What dtype an op computes in, and what it refuses for that; few dimensions, large numbers. Values are PyTorch's."""
+
+import math
+
+import pytest
+
+import gradsmith as gs
+
+F = gs.nn.functional
+NAN, INF = float("nan"), float("inf")
+
+# ---- out says the dtype
+
+OUT = [
+    (lambda out: gs.sum(gs.tensor([1.7, 2.7]), 0, out=out), gs.int64, 3),
+    (lambda out: gs.sum(gs.tensor([1.7, 2.7]), 0, out=out), gs.bool_, True),
+    (lambda out: gs.sum(gs.tensor([3, 4]), (), out=out), gs.bool_, True),
+    (lambda out: gs.sum(gs.tensor([200, 200], dtype=gs.uint8), 0, out=out), gs.uint8, 144),
+    (lambda out: gs.prod(gs.tensor([1.7, 2.7]), 0, out=out), gs.int64, 2),
+    (lambda out: gs.prod(gs.tensor([1.7, 2.7]), 0, out=out), gs.float64, 4.590000209808352),
+    (lambda out: gs.prod(gs.tensor([1 + 2j, 2j]), 0, out=out), gs.float64, 0),
+    (lambda out: gs.sum(gs.tensor([1 + 2j, 2j]), 0, out=out), gs.int64, 1),
+    (lambda out: gs.mean(gs.tensor([1 + 1j, 2]), 0, out=out), gs.float32, 1.5),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+@pytest.mark.parametrize("case", range(len(OUT)))
+def test_reductions_compute_in_the_dtype_of_out(case):
+    compute, dtype, expected = OUT[case]
+    out = gs.zeros((), dtype=dtype)
+    assert compute(out) is out
+    assert (out.item(), out.dtype) == (expected, dtype)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+def test_running_sums_compute_in_the_dtype_of_out():
+    assert gs.cumsum(gs.tensor([1.7, 2.7]), 0, out=gs.zeros(2, dtype=gs.int64)).tolist() == [1, 3]
+    assert gs.cumsum(gs.tensor([1 + 1j, 2]), 0, out=gs.zeros(2)).tolist() == [1, 3]
+    with pytest.raises(NotImplementedError):
+        gs.cumsum(gs.tensor([1.0]), 0, out=gs.zeros(1, dtype=gs.bool_))
+
+
+def test_what_is_asked_for_has_to_go_into_out():
+    out = gs.zeros((), dtype=gs.int64)
+    with pytest.raises(RuntimeError):
+        gs.sum(gs.ones(2), 0, dtype=gs.float32, out=out)
+    with pytest.raises(RuntimeError):
+        gs.mean(gs.ones(2), 0, out=out)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        gs.sum(gs.ones(2, requires_grad=True), 0, out=out)
+    assert out.item() == 0
+
+
+@pytest.mark.parametrize("op", [gs.all, gs.any])
+def test_truth_values_go_into_bool_and_uint8(op):
+    for dtype in (gs.bool_, gs.uint8):
+        for given in (gs.float32, gs.uint8):
+            assert op(gs.ones(2, dtype=given), out=gs.zeros((), dtype=dtype)).item() == 1
+    for dtype in (gs.int8, gs.int64, gs.float64, gs.complex64):
+        with pytest.raises(RuntimeError, match="only supports bool and uint8"):
+            op(gs.ones(3), 0, out=gs.zeros((), dtype=dtype))
+
+
+# ---- in place
+
+
+def test_running_sums_in_place_keep_the_dtype():
+    assert gs.tensor([200, 200], dtype=gs.uint8).cumsum_(0).tolist() == [200, 144]
+    with pytest.raises(NotImplementedError):
+        gs.tensor([True, True]).cumsum_(0)
+    for x, dtype in ((gs.ones(2), gs.float64), (gs.tensor([1, 2]), gs.float64), (gs.tensor([True]), gs.int64)):
+        with pytest.raises(RuntimeError, match="Bad in-place call"):
+            x.cumsum_(0, dtype=dtype)
+    assert gs.tensor([1, 2], dtype=gs.int32).cumsum_(0, dtype=gs.int32).tolist() == [1, 3]
+
+
+def test_magnitudes_of_complex_tensors_have_no_place():
+    for name in ("abs_", "absolute_"):
+        z = gs.tensor([3 + 4j])
+        with pytest.raises(RuntimeError, match="In-place abs is not supported for complex tensors"):
+            getattr(z, name)()
+        assert z.tolist() == [3 + 4j]
+    assert gs.tensor([-3.0]).abs_().item() == 3
+
+
+# ---- losses
+
+COMPARED = [
+    (gs.tensor([1.0, 2.0]), gs.tensor([True, False]), gs.float32, [0, 4]),
+    (gs.tensor([True, False]), gs.tensor([1.0, 2.0]), gs.float32, [0, 4]),
+    (gs.tensor([1, 3]), gs.tensor([1.0, 5.0]), gs.float32, [0, 4]),
+    (gs.tensor([1.0, 3.0], dtype=gs.float16), gs.tensor(2.0), gs.float32, [1, 1]),
+    (gs.tensor([1.0, 3.0], dtype=gs.float16), gs.tensor(2), gs.float16, [1, 1]),
+    (gs.tensor(1.0, dtype=gs.float64), gs.tensor([2.0]), gs.float64, [1]),
+]
+
+
+@pytest.mark.parametrize("case", range(len(COMPARED)))
+def test_squared_errors_promote_once_they_are_broadcast(case):
+    a, b, dtype, expected = COMPARED[case]
+    found = F.mse_loss(a, b, reduction="none")
+    assert (found.dtype, found.tolist()) == (dtype, expected)
+    assert F.mse_loss(a, b, reduction="sum").item() == sum(expected)
+
+
+def test_the_gradient_beside_a_bool_target():
+    x = gs.tensor([1.0, 3.0], requires_grad=True)
+    F.mse_loss(x, gs.tensor([True, False]), reduction="sum").backward()
+    assert x.grad.tolist() == [0, 6]
+
+
+@pytest.mark.parametrize("dtype", [gs.bool_, gs.int8, gs.int64])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+def test_integers_have_no_squared_error(dtype, reduction):
+    with pytest.raises(NotImplementedError, match="mse_loss"):
+        F.mse_loss(gs.ones(2, dtype=dtype), gs.ones(2, dtype=dtype), reduction=reduction)
+
+
+# ---- large and small numbers, NaN
+
+
+def test_the_root_of_a_variance_beyond_float32():
+    assert math.isclose(gs.std(gs.tensor([1e30, -1e30, 2e30])).item(), 1.5275252234215038e30, rel_tol=1e-6)
+    assert math.isclose(gs.std(gs.tensor([1e30, -1e30, 2e30]), 0, correction=0).item(), 1.2472191494e30, rel_tol=1e-6)
+    assert math.isclose(gs.std(gs.tensor([1e-30, -1e-30, 2e-30])).item(), 1.5275251923963738e-30, rel_tol=1e-6)
+    assert gs.var(gs.tensor([1e30, -1e30, 2e30])).item() == INF
+    assert math.isnan(gs.std(gs.tensor([1.0, INF])).item())
+    assert gs.std(gs.ones(3)).item() == 0
+
+
+LINES = [
+    ((NAN, -1.5, 5), [NAN] * 5),
+    ((0, INF, 5), [NAN, INF, NAN, NAN, NAN]),
+    ((INF, 0, 5), [NAN, NAN, INF, INF, NAN]),
+    ((1, NAN, 1), [1]),
+    ((INF, 1, 1), [INF]),
+    ((1, INF, 2), [NAN, NAN]),
+    ((0, 1, 0), []),
+]
+
+
+@pytest.mark.parametrize("bounds, expected", LINES)
+def test_lines_to_nowhere(bounds, expected):
+    found = gs.linspace(*bounds).tolist()
+    assert [str(value) for value in found] == [str(float(value)) for value in expected]
+
+
+def test_the_bounds_of_a_line_fit_its_dtype():
+    for dtype, bound in ((gs.float32, 1e39), (gs.float16, 1e5), (gs.complex64, 1e39)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            gs.linspace(0, bound, 3, dtype=dtype)
+    assert gs.linspace(0, 1e39, 0).shape == (0,)
+
+
+def test_a_complex_number_that_is_real_is_one():
+    assert (int(gs.tensor(2 + 0j)), float(gs.tensor([2.5 + 0j]))) == (2, 2.5)
+    for convert in (int, float):
+        with pytest.raises(RuntimeError, match="cannot be converted"):
+            convert(gs.tensor(1 + 2j))
+
+
+# ---- no dimensions, no elements
+
+INDEX_ADD = [
+    (gs.ones(()), [0, 0], gs.tensor(2.0), IndexError),
+    (gs.ones(()), [], gs.tensor(2.0), IndexError),
+    (gs.ones(3), [0, 0], gs.tensor(2.0), IndexError),
+    (gs.ones(()), [0], gs.tensor([2.0]), RuntimeError),
+    (gs.ones(()), [1], gs.tensor(1.0), IndexError),
+    (gs.ones(3), [3], gs.tensor([1.0]), IndexError),
+    (gs.ones(3), [-1], gs.tensor([1.0]), IndexError),
+    (gs.ones(3, 2), [3], gs.ones(1, 2), RuntimeError),
+]
+
+
+@pytest.mark.parametrize("case", range(len(INDEX_ADD)))
+def test_index_add_of_few_dimensions_refuses(case):
+    x, index, source, error = INDEX_ADD[case]
+    with pytest.raises(error):
+        x.index_add(0, gs.tensor(index, dtype=gs.int64), source)
+
+
+def test_index_add_of_no_dimensions():
+    assert gs.ones(()).index_add(0, gs.tensor([0]), gs.tensor(2.0)).item() == 3
+    assert gs.ones(()).index_add(-1, gs.tensor(0), gs.tensor(2.0), alpha=0.5).item() == 2
+
+
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64, gs.bool_])
+def test_an_index_of_nothing_has_any_dtype(dtype):
+    nothing = gs.zeros(0, dtype=dtype)
+    assert gs.ones(3).gather(0, nothing).shape == (0,)
+    for found in (gs.ones(3).scatter(0, nothing, 2.0), gs.ones(3).scatter(0, nothing, gs.zeros(2)),
+                  gs.ones(3).scatter_add(0, nothing, gs.zeros(2))):  # fmt: skip
+        assert found.tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError):
+        gs.ones(3).gather(0, gs.zeros(1, dtype=gs.float32))
+
+
+def test_one_index_takes_the_first_of_a_source():
+    source = gs.tensor([5.0, 6.0], requires_grad=True)
+    assert gs.ones(3).scatter(0, gs.tensor(0), source).tolist() == [5, 1, 1]
+    y = gs.ones(()).scatter_add(0, gs.tensor(0), source)
+    assert y.item() == 6
+    y.backward()
+    assert source.grad.tolist() == [1, 0]
+
+
+def test_dimensions_of_nothing_are_checked():
+    for start, end in ((-1, 5), (5, 5), (2, 0)):
+        with pytest.raises(IndexError):
+            gs.ones(()).flatten(start, end)
+    assert gs.ones(()).flatten(0, -1).shape == (1,)
