@@ -23,7 +23,7 @@ RULES = {
         add mul sgn conj conj_physical where reshape view view_as reshape_as flatten transpose permute t T mT squeeze
         squeeze.dim swapaxes movedim unsqueeze expand broadcast_to expand_as as_strided cat stack split split.sizes
         chunk unbind flip select narrow gather scatter scatter.value scatter.reduce scatter.value_reduce scatter_add
-        index_select index_add masked_fill masked_select outer clone detach contiguous to.other fill_ zero_ copy_
+        index_select ravel index_add masked_fill masked_select outer clone detach contiguous to.other fill_ zero_ copy_
         basic_index index""",
     ("-", "=", "=", "="): "sub neg pow",
     ("", "=", "=", "="): "add.alpha sub.alpha positive matmul mm bmm mv dot einsum",
