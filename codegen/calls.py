@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .model import Op, Preparation, Variant
+from .names import COPY, Form, call_name, inplace_name, result_name
 from .parameters import argument_text, function_name
-from .schema import Argument, Signature
+from .schema import Argument
 from .schema_types import Type
 
 # How Python objects become what the C entry takes, by type in the table. "?" and "[]" as there.
@@ -86,28 +87,6 @@ class ResultType:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Form:
-    """What a face does with the result, besides giving it back."""
-
-    suffix: str  # of its name
-    remark: str = ""  # what its documentation adds
-
-    @property
-    def inplace(self) -> bool:
-        return self == INPLACE
-
-
-PLAIN = Form("")
-INPLACE = Form("_", "Written into the tensor itself.")
-COPY = Form("_copy", "Copied into memory of its own.")
-
-
-def call_name(signature: Signature, form: Form = PLAIN) -> str:
-    overload = f"_{signature.overload}" if signature.overload else ""
-    return f"call_{signature.base}{overload}{form.suffix}"
-
-
 def call_view(op: Op, form: Form) -> CallView:
     variants = [v for v in op.variants if not form.inplace or writes_self(v)]
     unions = [a.name for a in op.signature.arguments if _is_union(a, form)]
@@ -139,7 +118,7 @@ def _is_union(argument: Argument, form: Form) -> bool:
 
 
 def _case(variant: Variant, unions: list[str], form: Form) -> Case:
-    entry = f"inplace_{variant.stem}" if form.inplace else variant.c_entry
+    entry = inplace_name(variant.stem) if form.inplace else variant.c_entry
     return Case(
         tensors=tuple(name for name in unions if name not in variant.scalar_positions),
         entry=entry,
@@ -195,11 +174,6 @@ def _wrap(op: Op) -> str:
 
 def result_type(op: Op) -> ResultType:
     return ResultType(result_name(op.signature), op.base, op.signature.output_names)
-
-
-def result_name(signature: Signature) -> str:
-    words = [word for word in f"{signature.base}_{signature.overload}".split("_") if word]
-    return f"{''.join(word.capitalize() for word in words)}Result"
 
 
 def target(op: Op, form: Form, *, method: bool) -> Target:

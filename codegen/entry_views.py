@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from .formula import Call, Formula, Name
 from .fused_loops import forward_kernel, numbers_of, tensors_of
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
+from .names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
 from .node_views import everything_saved, node_view
 from .printing import BINDING, CythonPrinter, array_text, attribute_text
 from .schema import Argument
@@ -23,11 +24,7 @@ from .views import (
     Refused,
     Save,
     Saves,
-    by_ops_name,
     c_type,
-    forward_kernel_name,
-    inplace_name,
-    scipy_name,
 )
 
 # ---- entries
@@ -64,7 +61,7 @@ def _refused(op: Op, argument: Argument) -> Refused:
 
 
 def _output(name: str, differentiable: bool) -> Output:
-    return Output(name, f"{name}_array", name if differentiable else "None")
+    return Output(name, array_name(name), name if differentiable else "None")
 
 
 def _view_of(variant: Variant) -> str:

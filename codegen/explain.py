@@ -13,9 +13,9 @@ from pathlib import Path
 from .errors import did_you_mean
 from .faces import has_face
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
+from .names import backward_table_name, forward_kernel_name
 from .node_views import everything_saved
 from .printing import CythonPrinter
-from .views import backward_table_name, forward_kernel_name
 
 KINDS = {
     "ufunc": "NumPy's inner loop `{}`, called directly",

@@ -12,23 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .calls import (
-    COPY,
-    INPLACE,
-    PLAIN,
-    CallView,
-    Form,
-    ResultType,
-    Target,
-    call_name,
-    call_view,
-    is_named,
-    result_type,
-    target,
-    writes_self,
-)
+from .calls import CallView, ResultType, Target, call_view, is_named, result_type, target, writes_self
 from .docs import Doc, make_doc
 from .model import Op
+from .names import COPY, INPLACE, PLAIN, Form, call_name
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
 from .parameters import SPREAD, Parameter, default_text, first_names, out_parameter, python_parameters, with_star
 from .schema_types import Type

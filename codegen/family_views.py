@@ -9,16 +9,8 @@ from .faces import make_face
 from .formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table
-from .views import (
-    BackwardTable,
-    FamilyView,
-    ForwardKernel,
-    Import,
-    OpView,
-    backward_table_name,
-    forward_kernel_name,
-    scipy_name,
-)
+from .names import backward_table_name, forward_kernel_name, scipy_name
+from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView
 from .vocabulary import HELPERS
 
 

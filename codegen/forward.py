@@ -10,10 +10,10 @@ from .errors import Problem, did_you_mean, hint_from
 from .formula import Expr, Formula, Name
 from .loops import why_not_loop
 from .model import Forward
+from .reserved import derived_names, is_taken
 from .schema import Signature
 from .scope import TENSOR, Scope
 from .syntax import describe, parse
-from .taken_names import derived_names, is_taken
 from .vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 
 

@@ -6,12 +6,23 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .callees import stem_of
-from .calls import COPY, INPLACE, PLAIN, call_name, result_name
 from .declaration import Declaration
 from .errors import Collector
 from .model import Table
-from .overloads import binder_names
-from .views import backward_table_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name, tangents_name
+from .names import (
+    COPY,
+    INPLACE,
+    PLAIN,
+    backward_table_name,
+    binder_names,
+    by_ops_name,
+    call_name,
+    forward_kernel_name,
+    inplace_name,
+    result_name,
+    scipy_name,
+    tangents_name,
+)
 from .vocabulary import TAKEN_MODULES
 
 CHOOSE = "Choose another name."

@@ -9,20 +9,10 @@ from itertools import groupby
 from .formula import Attribute, Expr, Name
 from .fused_loops import backward_kernels
 from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
+from .names import backward_table_name, edge_name
 from .printing import CythonPrinter
 from .sharing import SharedFormulas, share
-from .views import (
-    EdgeRun,
-    GradientView,
-    Incoming,
-    ListStart,
-    Load,
-    NodeView,
-    PartView,
-    PropertyView,
-    SharedView,
-    backward_table_name,
-)
+from .views import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
 
 _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}
 
@@ -221,7 +211,7 @@ def _edge_run(variant: Variant, backward: Backward, name: str) -> EdgeRun | None
     lists = variant.gradient_lists
     if name not in lists:
         return None
-    starts = [str(len(backward.differentiable_inputs) - len(lists)), *map(_start_name, lists[1:]), "self.n_edges"]
+    starts = [str(len(backward.differentiable_inputs) - len(lists)), *map(edge_name, lists[1:]), "self.n_edges"]
     place = lists.index(name)
     return EdgeRun(starts[place], starts[place + 1])
 
@@ -231,14 +221,10 @@ def _list_starts(variant: Variant, backward: Backward) -> tuple[ListStart, ...]:
     slots = {value.owner: value.slot for value in backward.values if value.attribute == "count"}
     runs = [_edge_run(variant, backward, name) for name in lists]
     return tuple(
-        ListStart(_start_name(name), run.first, slots[before])
+        ListStart(edge_name(name), run.first, slots[before])
         for before, name, run in zip(lists, lists[1:], runs, strict=False)
         if run
     )
-
-
-def _start_name(name: str) -> str:
-    return f"{name}_edge"
 
 
 def _needs(backward: Backward, gradient: Gradient_) -> tuple[int, ...]:

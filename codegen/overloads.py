@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .calls import COPY, Form, call_name
 from .model import Op
+from .names import COPY, Form, binder_names, call_name
 from .parameters import Parameter, default_text, function_name, out_parameter, with_star
 
 
@@ -69,12 +69,6 @@ def binder_name(ops: tuple[Op, ...], form: Form, *, method: bool) -> str:
     """The binder of the function serves the method too, unless it takes `out`."""
     own = method and any(takes_out(op, form, method=False) for op in ops)
     return binder_names(ops[0].base, form, own=own)[0]
-
-
-def binder_names(base: str, form: Form, *, own: bool) -> tuple[str, str]:
-    """What the binder and its table of overloads are called, those of the method's `own` or those of the function."""
-    name = f"{base}{form.suffix}"
-    return f"{'method_bind' if own else 'bind'}_{name}", f"{name.upper()}_{'METHODS' if own else 'OVERLOADS'}"
 
 
 def binders(form: Form, ops: tuple[Op, ...]) -> Iterator[Binder]:

@@ -7,18 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .model import Op
+from .names import FIRST_TENSOR, SECOND_NAMES
 from .printing import literal_text
 from .schema import Argument, Signature
 from .schema_types import Type
 
-# What functions call `self`, as PyTorch's do.
-FIRST_TENSOR = "input"
-
 # What a method calls the sizes or dimensions that come one by one, since the parameter's name is for all at once.
 SPREAD = "args"
-
-# Parameters that are also known by the name that NumPy gives them.
-SECOND_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), FIRST_TENSOR: ("x", "a", "x1"), "other": ("x2",)}
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from .errors import Collector, Problem, did_you_mean
 from .reader import KEYS, RawEntry
+from .reserved import derived_names, is_taken, is_taken_by_module
 from .schema import Signature
 from .syntax import parse
-from .taken_names import derived_names, is_taken, is_taken_by_module
 
 _EXPRESSIONS = ("pointwise(", "array(", "composite(")
 

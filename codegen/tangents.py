@@ -23,6 +23,7 @@ from .facts import is_unknown, settled
 from .formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
 from .linearity import is_holomorphic, without_conj
 from .model import Backward, Tangent, TangentRule, Tangents, TangentTerm
+from .names import tangent_name
 from .schema import Argument, Signature
 from .schema_types import Type
 from .scope import TENSOR, TENSORS, Scope
@@ -31,11 +32,6 @@ from .syntax import parse
 
 AUTOMATIC: tuple[str, ...] = tuple(rule for rule in get_args(TangentRule) if rule != "formula")
 ZERO = Literal(Type("int"), 0)
-
-
-def tangent_name(name: str) -> str:
-    """``self`` has the tangent ``self_t``."""
-    return f"{name}_t"
 
 
 @dataclass(frozen=True)

@@ -359,7 +359,7 @@ class FamilyView:
         return bool(self.backward_tables or self.forward_kernels)
 
 
-# ---- naming
+# ---- types in C
 
 
 def c_type(type_: Type) -> str:
@@ -369,28 +369,3 @@ def c_type(type_: Type) -> str:
     if type_.is_tensor:
         return "TensorBase"
     return "bint" if type_ == Type("bool") else "object"
-
-
-def backward_table_name(stem: str) -> str:
-    return f"{stem.upper()}_BACKWARD"
-
-
-def forward_kernel_name(stem: str) -> str:
-    return f"{stem.upper()}_FORWARD"
-
-
-def by_ops_name(stem: str) -> str:
-    return f"{stem}_by_ops"
-
-
-def tangents_name(stem: str) -> str:
-    return f"tangents_{stem}"
-
-
-def scipy_name(base: str) -> str:
-    """What stands for SciPy in the expression of an op, and knows its name."""
-    return f"scipy_of_{base}"
-
-
-def inplace_name(stem: str) -> str:
-    return f"inplace_{stem}"

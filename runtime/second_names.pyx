@@ -32,7 +32,7 @@ cdef extern from "Python.h":
     const int METH_KEYWORDS
     object PyCFunction_NewEx(PyMethodDef *, object, object)
 
-# As in codegen/parameters.py.
+# As in codegen/names.py.
 SECOND_NAMES = {"input": ("x", "a", "x1"), "other": ("x2",), "dim": ("axis",), "keepdim": ("keepdims",)}
 
 

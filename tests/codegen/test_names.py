@@ -1,6 +1,8 @@
 """Names of the table that mean something in C or in generated modules."""
 
+import builtins
 import io
+import keyword
 import re
 import shutil
 import subprocess
@@ -11,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen import kernels
+from codegen import kernels, reserved
 from codegen.c_names import c_name
 from codegen.kernels import Term
+from codegen.render import TEMPLATES
+from codegen.reserved import derived_names, is_taken, is_taken_by_module
 from codegen.schema import Signature
-from codegen.taken_names import derived_names, is_taken, is_taken_by_module
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,3 +101,31 @@ def test_names_after_others() -> None:
     assert derived["self_t"] == "self" and derived["others_count"] == "others" and derived["low_array"] == "low"
     assert "n_t" not in derived
     assert derived["input"] == "self" and "axis" not in derived
+
+
+# ---- the lists of reserved names, compared with the templates
+
+# Their text ends up around the arguments of an op.
+AROUND_ARGUMENTS = ("family", "methods", "node", "tangent", "wrapper", "face")
+NOT_TEXT = re.compile(r'\{#.*?#\}|\{%.*?%\}|"""[^"]*"""|"[^"\n]*"|#[^\n]*', re.DOTALL)
+EXPRESSIONS = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+METHODS = re.compile(r"(?:cdef|cpdef)[\w ]* \w+(?=\(self)")
+NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+
+
+def names_in(template: str) -> set[str]:
+    """Names in the text of a template that are no attributes, and no part of one that an expression completes."""
+    text = (TEMPLATES / f"{template}.pyx.j2").read_text(encoding="utf-8")
+    text = METHODS.sub(" ", EXPRESSIONS.sub("{}", NOT_TEXT.sub(" ", text)))
+    found = {m[0] for m in NAMES.finditer(text) if "{}" not in text[max(m.start() - 2, 0) : m.end() + 2]}
+    return found - reserved.CYTHON_WORDS - set(keyword.kwlist) - {"self"}
+
+
+def test_what_is_reserved_is_what_the_templates_use() -> None:
+    of_module = names_in("family")
+    around = set().union(*map(names_in, AROUND_ARGUMENTS))
+    in_python = set(dir(builtins))
+    assert of_module - in_python == reserved.MODULE_NAMES
+    assert (of_module | around) & in_python == reserved.CALLED_BUILTINS
+    of_some = reserved.POINTWISE_NAMES | reserved.JOINT_NAMES
+    assert reserved.LOCAL_NAMES | of_some == around - of_module - in_python

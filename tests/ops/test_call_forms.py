@@ -10,7 +10,7 @@ import pytest
 
 import gradsmith as gs
 import gradsmith.nn.functional as F
-from gradsmith.codegen import parameters
+from gradsmith.codegen import names
 from gradsmith.runtime import second_names
 
 # ---- numbers alone
@@ -492,4 +492,4 @@ def test_functions_with_second_names_are_functions():
 
 
 def test_generator_and_runtime_agree_on_second_names():
-    assert second_names.SECOND_NAMES == parameters.SECOND_NAMES
+    assert second_names.SECOND_NAMES == names.SECOND_NAMES

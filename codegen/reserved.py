@@ -1,0 +1,91 @@
+"""Names that an argument, a result or an op cannot have, because the generated module has them.
+
+They are written down here, since what may be written in the table does not depend on how it is generated. A test
+compares them with the templates, so that the lists cannot fall behind.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .names import FIRST_TENSOR, SECOND_NAMES, array_name, edge_name, tangent_name
+from .schema import Signature
+from .vocabulary import ATTRIBUTES, LIST_ATTRIBUTES, UFUNCS, words
+
+# Words of Cython and of C's types; Python's own are refused before.
+CYTHON_WORDS = words(
+    """
+    DEF ELIF ELSE IF NULL bint cdef char cimport const cpdef cppclass ctypedef double enum extern float fused include
+    inline int long nogil packed short signed size_t sizeof ssize_t str struct union unsigned void volatile
+    """
+)
+# What a generated module imports.
+MODULE_NAMES = words(
+    """
+    apply_fused array_of array_or_none arrays_of as_bool as_bool_or_none as_device as_device_or_none as_dtype
+    as_dtype_or_none as_float as_float_or_none as_floating as_int as_int_or_none as_int_tuple as_int_tuple_or_none
+    as_number as_number_or_none as_operand as_optional_tensor_list as_optional_tensor_list_or_none as_str
+    as_str_or_none as_tensor_list as_tensor_list_or_none as_tensor_operand as_tuple as_tuple_or_none as_view
+    as_view_list begin_op begin_replaceable_op binary binary_into binary_scalar binary_scalar_into BOOL_ITEMS
+    builtins check_inplace check_no_gradient check_no_gradient_list check_not_recorded check_real check_tensor
+    check_tensor_or_none collect_edge collect_edge_list copies_of copy_into copy_of cpython device_of dtype_of
+    dtypes_of end_op end_tangents finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give give_list
+    give_out given_result grad_enabled gradient gradient_or_zeros gradsmith has_tangent_1 has_tangent_2
+    has_tangent_3 has_tangent_list INT_ITEMS is_complex is_tensor IS_VIEW item_of LevelWalk libc ndim_of Node np
+    NUMBER_ITEMS numel_of numpy offset_of original_of Overload Overloads plus plus_list prepare_history PyObject
+    raw_saved raw_saved_list refuse_numbers REQUIRED requires_grad_1 requires_grad_2 requires_grad_3
+    requires_grad_list reset_accumulator return_type save_input save_list save_mode save_output saved_attribute
+    saved_list_attribute SciPy set_history set_history_list set_value shape_of shapes_of share_version spread
+    stand_in stand_in_list STR_ITEMS stride_of swap_ceiling swap_grad_mode TensorBase uint64_t unary unary_into
+    unpack unpack_list value_of walk_levels wants wants_any watching wrap wrap_owned write_inplace write_values
+    """
+)
+# Functions and types of Python that generated code calls.
+CALLED_BUILTINS = words("__name__ dict len list object property range tuple")
+# Locals and classes around the arguments of an op.
+LOCAL_NAMES = words(
+    """
+    args array choice found grad_inputs grads history i kwargs Methods node original out refuse_inplace span
+    Variable walk wanted
+    """
+)
+# Locals of what is generated for some entries alone.
+POINTWISE_NAMES = frozenset({"operands", "recording", "ceiling"})
+JOINT_NAMES = frozenset({"parts"})
+# Of the C entries of all ops.
+_ENTRIES = ("op_", "own_")
+_CONSTANTS = re.compile(r"[A-Z0-9_]+_(?:FORWARD|BACKWARD)")
+
+# Those of `input` and `other` give way to an argument of that name.
+_OTHER_NAMES = {"self": FIRST_TENSOR} | {own: SECOND_NAMES[own][0] for own in ("dim", "keepdim")}
+
+
+def is_taken(name: str, *, pointwise: bool, joint: bool) -> bool:
+    """Does the code of an entry need the name where an argument or a result would have it?"""
+    if name in POINTWISE_NAMES:
+        return pointwise
+    if name in JOINT_NAMES:
+        return joint
+    if is_taken_by_module(name) or name in LOCAL_NAMES or name.startswith(_ENTRIES):
+        return True
+    return bool(_CONSTANTS.fullmatch(name)) or (name.isupper() and name.lower() in UFUNCS)
+
+
+def derived_names(signature: Signature) -> dict[str, str]:
+    """What is called after the names in a signature: ``self_t``, the tangent of ``self``; and after which.
+
+    Callers know some arguments by another name.
+    """
+    tensors = [a.name for a in signature.arguments if a.type.is_differentiable]
+    attributes = ATTRIBUTES.keys() | LIST_ATTRIBUTES.keys()
+    found: dict[str, str] = {}
+    for name in (*tensors, *signature.output_names):
+        made = (tangent_name(name), edge_name(name), array_name(name), *(f"{name}_{a}" for a in attributes))
+        found |= dict.fromkeys(made, name)
+    called = {name: own for own, name in _OTHER_NAMES.items() if signature.expect_argument(own)}
+    return {**found, **called, "self_": "self"}
+
+
+def is_taken_by_module(name: str) -> bool:
+    """Does generated code need the name in a module where an op would have it?"""
+    return name in CYTHON_WORDS or name in MODULE_NAMES or name in CALLED_BUILTINS
