@@ -20,6 +20,7 @@ from .outside import make_package
 from .reader import read_file
 from .reasons import notes
 from .render import render_all
+from .vocabulary import FUNCTIONS_FOLDER
 from .write import differences, write
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,7 +81,7 @@ def _build_package(options: argparse.Namespace) -> int:
 
 def _compiled_functions() -> frozenset[str]:
     """Modules of runtime/functions that generated code may cimport."""
-    return frozenset(path.stem for path in (ROOT / "runtime" / "functions").glob("*.pxd"))
+    return frozenset(path.stem for path in (ROOT / FUNCTIONS_FOLDER).glob("*.pxd"))
 
 
 def _explain(arguments: list[str]) -> int:

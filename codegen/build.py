@@ -30,7 +30,7 @@ from .outputs import expect_condition
 from .reader import RawEntry, read, read_file
 from .schema import Signature
 from .tangents import TangentBuilder
-from .vocabulary import LOOP_UFUNCS, scan_functions
+from .vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 
 
 def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, str] | None = None) -> Table:
@@ -58,7 +58,7 @@ def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, st
     if isinstance(source, str):
         return _build(source, Origin(file or "derivatives.yaml"), functions or {})
     if functions is None:
-        functions = scan_functions(source.parent / "runtime" / "functions")
+        functions = scan_functions(source.parent / FUNCTIONS_FOLDER)
     return _build(read_file(source, file or source.name), Origin(file or source.name), functions)
 
 

@@ -11,7 +11,7 @@ from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table
 from .names import backward_table_name, forward_kernel_name, scipy_name
 from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView
-from .vocabulary import HELPERS
+from .vocabulary import FUNCTIONS_PACKAGE, HELPERS, HELPERS_PACKAGE
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:
@@ -73,14 +73,11 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
         yield Import(_module_path(module), tuple(sorted(found[module])))
 
 
-FUNCTIONS_PACKAGE = "gradsmith.runtime.functions"
-
-
 def _module_path(module: str) -> str:
     """Where a family or the helpers are; a family outside the tree says it itself."""
     if "." in module:
         return module
-    return f"gradsmith.{'runtime' if module in HELPERS else 'generated'}.{module}"
+    return f"{HELPERS_PACKAGE if module in HELPERS else 'gradsmith.generated'}.{module}"
 
 
 _NO_MODULES = frozenset({"", "builtins", "intrinsic"})

@@ -15,6 +15,15 @@ from .schema_types import Type
 
 LiteralValue = int | float | bool | str | complex | tuple[object, ...] | None
 
+# How tightly Python's operators bind; what binds less than its surroundings needs parentheses.
+BINDING = {
+    "or": 1, "and": 2, "not": 3,
+    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "is": 4, "is not": 4, "in": 4, "not in": 4,
+    "|": 5, "^": 6, "&": 7, "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10, "@": 10,
+    "neg": 11, "~": 11, "**": 12,
+}  # fmt: skip
+CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
+
 
 @dataclass(frozen=True)
 class Expr:

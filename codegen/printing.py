@@ -12,6 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .formula import (
+    ATOM,
+    BINDING,
+    COMPARISON,
+    CONDITIONAL,
+    UNARY,
     Attribute,
     AttributeOf,
     Call,
@@ -30,15 +35,6 @@ from .formula import (
     TupleExpr,
 )
 from .vocabulary import RUN_FACTS
-
-# How tightly Python's operators bind; what binds less than its surroundings needs parentheses.
-BINDING = {
-    "or": 1, "and": 2, "not": 3,
-    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "is": 4, "is not": 4, "in": 4, "not in": 4,
-    "|": 5, "^": 6, "&": 7, "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10, "@": 10,
-    "neg": 11, "~": 11, "**": 12,
-}  # fmt: skip
-CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
 
 # Attributes, read without a detour through Python.
 TENSOR_ATTRIBUTES = {

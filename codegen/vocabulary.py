@@ -274,6 +274,11 @@ REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(
     "np scipy abs bool complex enumerate float int len list max min range reversed round sorted sum tuple zip"
 )
 
+# Array functions of the table are compiled with the runtime.
+FUNCTIONS_FOLDER = "runtime/functions"
+FUNCTIONS_PACKAGE = "gradsmith.runtime.functions"
+HELPERS_PACKAGE = "gradsmith.runtime"
+
 _DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(", re.MULTILINE)
 
 
