@@ -18,7 +18,7 @@ ifneq ($(filter 3.7% 3.80%,$(MAKE_VERSION)),)
 $(error GNU make $(MAKE_VERSION) is too old: 3.81 or newer is needed)
 endif
 
-CODEGEN   := $(wildcard codegen/*.py codegen/templates/*)
+CODEGEN   := $(shell find codegen -name '*.py' -o -name '*.j2')
 GENERATED := $(wildcard generated/*)
 # Written once the work it names is done, so that an interrupted run is taken up again.
 VENV_DONE := $(VENV)/gradsmith-ready
@@ -34,10 +34,10 @@ venv: $(VENV_DONE)    ## virtual environment with everything that building and t
 generate: $(GENERATE_DONE)  ## generated/ from derivatives.yaml
 
 build: generate       ## compile what changed, on all cores
-	@$(RUN) build_extensions.py
+	@$(RUN) -m compiling
 
 debug: generate       ## compile with internal checks and counters, and run the tests; `make build` goes back
-	@$(RUN) build_extensions.py --debug
+	@$(RUN) -m compiling --debug
 	@$(RUN) -m pytest $(ARGS)
 
 explain: venv         ## what follows from an entry: make explain OP=tanh
@@ -93,7 +93,7 @@ $(VENV_DONE): pyproject.toml .ci/requirements
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \
 	  { echo "error: gradsmith needs Python 3.10 to 3.13; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
 	         "Name another: make PYTHON=python3.12" >&2; exit 1; }
-	@$(PYTHON) build_extensions.py --check-tools
+	@$(PYTHON) -m compiling --check-tools
 	@test -x $(RUN) || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); } || \
 	  { rm -rf $(VENV); echo "error: '$(PYTHON) -m venv' failed (Debian: apt install python3-venv)" >&2; exit 1; }
 	@echo "installing the build and test tools into $(VENV)"

@@ -12,7 +12,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # an isolated build does not put it there
 
-import build_extensions  # noqa: E402
+from compiling import project  # noqa: E402
 
 
 class BuildPackage(build_py):
@@ -28,23 +28,23 @@ class BuildPackage(build_py):
 
 
 class BuildExtensions(build_ext):
-    """``build_ext`` that generates the sources and lets `build_extensions` compile what changed."""
+    """``build_ext`` that generates the sources and lets `compiling` compile what changed."""
 
     def build_extensions(self) -> None:
         if subprocess.run([sys.executable, "-m", "codegen"], cwd=ROOT).returncode:
             raise SystemExit("build failed: derivatives.yaml could not be read, see above")
         try:
             names = [one.name for one in self.extensions]
-            build_extensions.build(names, debug=bool(self.debug), jobs=int(self.parallel or 0), place=self._target)
-        except build_extensions.BuildError as error:
+            project.build(names, debug=bool(self.debug), jobs=int(self.parallel or 0), place=self._target)
+        except project.BuildError as error:
             raise SystemExit(f"build failed:\n{error}") from None
 
-    def _target(self, extension: build_extensions.Extension) -> Path:
+    def _target(self, extension: project.Extension) -> Path:
         return ROOT / self.get_ext_fullpath(extension.name)
 
 
-build_extensions.link_packages()
+project.link_packages()
 setup(
-    ext_modules=[Extension(one.name, [one.source]) for one in build_extensions.discover() if not one.is_for_tests],
+    ext_modules=[Extension(one.name, [one.source]) for one in project.discover() if not one.is_for_tests],
     cmdclass={"build_ext": BuildExtensions, "build_py": BuildPackage},
 )

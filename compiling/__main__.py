@@ -1,50 +1,53 @@
-"""``python -m gradsmith.compiling my_ops``: compile a generated package in the current folder, beside its sources.
+"""Compile extension modules: only what changed, on all cores.
 
-A process of its own, so that neither setuptools nor a change of folder concerns the process that wants the package.
+    python -m compiling                              gradsmith, beside its sources
+    python -m compiling runtime.node                 one of its modules
+    python -m compiling --debug                      with the internal checks compiled in
+    python -m gradsmith.compiling --package my_ops   a generated package in the current folder
+
+The last is what `gradsmith.load` runs: a process of its own, so that neither setuptools nor a change of folder concerns
+the process that wants the package. Wheels and editable installs are driven by ``setup.py``.
+
+Environment: ``CC`` and ``CFLAGS`` as usual; ``GRADSMITH_NO_LIBMVEC=1`` and ``GRADSMITH_NO_CLONES=1`` turn off the
+vector library and the per-CPU clones of kernels, which are otherwise used where a trial compilation finds them.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
-import sysconfig
-from pathlib import Path
 
-from .extensions import Build, Extension, Layout, only_build, say
+from .package import build_package
+from .project import ROOT, build
 from .toolchain import BuildError, require_tools
 
-LIBRARY = Path(__file__).absolute().parent.parent  # the folder of gradsmith
 
-
-def main(package: str) -> int:
-    folder = Path(*package.split("."))
-    extensions = [_extension(package, source) for source in sorted(folder.glob("*.pyx"))]
+def main() -> int:
+    options = _parse()
     try:
         require_tools()
-        with only_build():
-            Build(_layout(folder), report=say).run(extensions, _beside_source)
+        if options.package:
+            build_package(options.package)
+        elif not options.check_tools:
+            os.chdir(ROOT)
+            build(options.names, debug=options.debug, jobs=options.jobs)
     except BuildError as error:
-        print(error, file=sys.stderr)
+        # Who compiles a package reads the errors alone.
+        print(error if options.package else f"build failed:\n{error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _extension(package: str, source: Path) -> Extension:
-    kernels = source.with_name(f"{source.stem}_kernels.c")
-    return Extension(f"{package}.{source.stem}", source.as_posix(), (kernels.as_posix(),) if kernels.exists() else ())
-
-
-def _beside_source(extension: Extension) -> Path:
-    return Path(extension.source.removesuffix(".pyx") + sysconfig.get_config_var("EXT_SUFFIX"))
-
-
-def _layout(folder: Path) -> Layout:
-    return Layout(
-        headers=(folder.as_posix(), str(LIBRARY), str(LIBRARY / "runtime" / "kernels")),
-        packages=(".", str(LIBRARY.parent)),
-        watched=((".", "."), *((str(LIBRARY / part), str(LIBRARY / part)) for part in ("runtime", "generated"))),
-        cython_options=("--line-directives",),  # so that the C compiler speaks of the lines that Cython has read
-    )
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m compiling", description="Compile extension modules in place.")
+    parser.add_argument("names", nargs="*", help="modules of gradsmith, as runtime.node (default: all)")
+    parser.add_argument("--package", help="compile this generated package in the current folder instead")
+    parser.add_argument("--debug", action="store_true", help="compile the internal checks in")
+    parser.add_argument("-j", "--jobs", type=int, default=0, help="parallel jobs (default: all cores)")
+    parser.add_argument("--check-tools", action="store_true", help="only see whether there is a C compiler")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

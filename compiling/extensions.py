@@ -47,6 +47,7 @@ class Extension(NamedTuple):
     name: str  # gradsmith.runtime.node
     source: str  # gradsmith/runtime/node.pyx
     kernels: tuple[str, ...]  # C files, compiled apart with full optimisation
+    is_for_tests: bool = False  # shows kernels to the tests; no part of what is installed
 
     @property
     def c_source(self) -> str:
@@ -56,12 +57,7 @@ class Extension(NamedTuple):
         """What the compiler has to know of one of the module's C files."""
         if c_file in self.kernels:
             return KERNEL
-        return RUNTIME if self.name.startswith("gradsmith.runtime.") else WRAPPER
-
-    @property
-    def is_for_tests(self) -> bool:
-        """Shows kernels to the tests; no part of what is installed."""
-        return self.name.endswith("_testing")
+        return RUNTIME if self.is_for_tests or self.name.startswith("gradsmith.runtime.") else WRAPPER
 
 
 class Layout(NamedTuple):

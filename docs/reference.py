@@ -91,7 +91,7 @@ def ufuncs() -> str:
 def array_functions() -> dict[str, list[str]]:
     """Module of runtime/functions -> its public functions."""
     found: dict[str, list[str]] = {}
-    for name, module in vocabulary.scan_functions(ROOT / "runtime" / "functions").items():
+    for name, module in vocabulary.scan_functions(ROOT / "runtime/functions").items():
         found.setdefault(f"`runtime/functions/{module}`", []).append(name)
     return dict(sorted(found.items()))
 

@@ -41,7 +41,7 @@ FILES = {
 def new_project(tmp_path, monkeypatch):
     """The build module, working on the small project before its first build."""
     monkeypatch.syspath_prepend(ROOT)
-    module = importlib.import_module("build_extensions")
+    module = importlib.import_module("compiling.project")
     monkeypatch.chdir(tmp_path)
     # Trial compilations say nothing about these tests.
     monkeypatch.setenv("GRADSMITH_NO_LIBMVEC", "1")

@@ -16,8 +16,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 # All of gradsmith that a generated package is made from or compiled against.
 _SOURCES = (
-    "codegen/*.py", "codegen/templates/*.j2", "compiling/*.py", "generated/*.pxd",
-    "runtime/*.pxd", "runtime/*.h", "runtime/functions/*.pxd", "runtime/kernels/*.h",
+    "codegen/**/*.py", "codegen/templates/*.j2", "compiling/*.py", "generated/*.pxd",
+    "runtime/**/*.pxd", "runtime/**/*.h",
 )  # fmt: skip
 _SWITCHES = ("GRADSMITH_NO_LIBMVEC", "GRADSMITH_NO_CLONES")
 

@@ -121,7 +121,7 @@ def _compile(package: Package, name: str, folder: Path, report: Callable[[str], 
     path = os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH", "")]))
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "gradsmith.compiling", name],
+            [sys.executable, "-m", "gradsmith.compiling", "--package", name],
             cwd=folder, env={**os.environ, "PYTHONPATH": path}, text=True, stdout=subprocess.PIPE, stderr=errors,
         )  # fmt: skip
         assert process.stdout is not None

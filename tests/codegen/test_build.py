@@ -288,7 +288,7 @@ def test_the_table_of_the_project_loads(real_table: Path) -> None:
 def test_a_mistake_in_the_table_of_the_project_is_found(real_table: Path) -> None:
     text = real_table.read_text().replace("self: grad * conj(other)", "self: grad * conj(othr)")
     with pytest.raises(SpecErrors) as raised:
-        load_table(text, functions=scan_functions(ROOT / "runtime" / "functions"))
+        load_table(text, functions=scan_functions(ROOT / "runtime/functions"))
     (error,) = raised.value.errors
     assert error.op == "mul"
     assert str(error).endswith(

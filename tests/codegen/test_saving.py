@@ -17,7 +17,7 @@ from codegen.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()
-FUNCTIONS = scan_functions(ROOT / "runtime" / "functions")
+FUNCTIONS = scan_functions(ROOT / "runtime/functions")
 
 
 @cache

@@ -1,10 +1,9 @@
 """Casts, copies and fills."""
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import COMPLEX, FLOATS, INTS, assert_same, layouts, values
-
-from gradsmith.runtime import array_testing as kernels
 
 
 @pytest.mark.parametrize("source", FLOATS + INTS + ["bool", "complex64", "float16"])

@@ -2,11 +2,10 @@
 
 import itertools
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import FLOATS, assert_close, layouts, values
-
-from gradsmith.runtime import array_testing as kernels
 
 FUSED = {
     "scale": lambda x: x * x.dtype.type(2.5),

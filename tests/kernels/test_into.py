@@ -1,10 +1,9 @@
 """Results into an existing array, which may overlap the operands."""
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import FLOATS, layouts, reference, values
-
-from gradsmith.runtime import array_testing as kernels
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

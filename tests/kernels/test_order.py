@@ -1,11 +1,11 @@
 """In which order the dimensions of a result lie in memory. The expected strides are those that PyTorch 2.13 gives."""
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import values
 
 from gradsmith.runtime import array
-from gradsmith.runtime import array_testing as kernels
 
 # What each function makes of its operands.
 BINARY = {

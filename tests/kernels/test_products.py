@@ -3,12 +3,12 @@
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import COMPLEX, FLOATS, assert_close, values
 
 from gradsmith.runtime import array
-from gradsmith.runtime import array_testing as kernels
 
 PRODUCTS = [
     ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)),

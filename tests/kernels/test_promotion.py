@@ -1,11 +1,11 @@
 """Dtypes of results. The outcomes are PyTorch's."""
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import assert_close, assert_same, values
 
 from gradsmith.runtime import array
-from gradsmith.runtime import array_testing as kernels
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 import weakref
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from operands import assert_same, values
 
 from gradsmith.runtime import array
-from gradsmith.runtime import array_testing as kernels
 
 
 @pytest.mark.parametrize("shape", [(3,), (), (2, 3), (300, 400), (1, 6), (6, 1)])

@@ -1,5 +1,6 @@
 """The threads of the kernels, and callers from several threads and processes."""
 
+import array_testing as kernels
 import numpy as np
 import pytest
 from forking import answer_of_child, needs_fork
@@ -7,7 +8,6 @@ from operands import values
 from run_threads import run_threads
 
 from gradsmith.runtime import array
-from gradsmith.runtime import array_testing as kernels
 
 
 def test_set_num_threads():

@@ -11,7 +11,7 @@ from cpython.time cimport perf_counter
 from gradsmith.runtime.array cimport *
 from numpy cimport npy_intp
 
-cdef extern from "runtime/array_testing_kernels.h":
+cdef extern from "array_testing_kernels.h":
     # x * scalar; x * (1 - y * y); x + y * z
     const FusedKernel gs_test_scale, gs_test_tanh_backward, gs_test_multiply_add
 
