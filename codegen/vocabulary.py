@@ -279,11 +279,11 @@ FUNCTIONS_FOLDER = "runtime/functions"
 FUNCTIONS_PACKAGE = "gradsmith.runtime.functions"
 HELPERS_PACKAGE = "gradsmith.runtime"
 
-_DEFINITION = re.compile(r"^(?:async )?(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+)\s*\(", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+_of)\s*\(", re.MULTILINE)
 
 
 def scan_functions(folder: Path) -> dict[str, str]:
-    """Public functions of ``runtime/functions``: name -> module that defines it.
+    """Functions of ``runtime/functions`` that the table may call, those named ``..._of``: name -> module.
 
     They are read from the text of the modules, since codegen imports nothing compiled. Of a compiled module an
     installation has the declarations alone.

@@ -89,7 +89,7 @@ def ufuncs() -> str:
 
 
 def array_functions() -> dict[str, list[str]]:
-    """Module of runtime/functions -> its public functions."""
+    """Module of runtime/functions -> its functions that the table may call."""
     found: dict[str, list[str]] = {}
     for name, module in vocabulary.scan_functions(ROOT / "runtime/functions").items():
         found.setdefault(f"`runtime/functions/{module}`", []).append(name)
