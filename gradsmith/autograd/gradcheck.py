@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradsmith.autograd.checking.errors import GradcheckError
+
 # What does the work is imported when it is first needed: few programs check gradients.
 
 __all__ = [
@@ -15,10 +17,6 @@ __all__ = [
     "get_analytical_jacobian",
     "get_numerical_jacobian_wrt_specific_input",
 ]
-
-
-class GradcheckError(RuntimeError):
-    """A derivative is not what `gradcheck` or `gradgradcheck` expected."""
 
 
 def gradcheck(

@@ -7,10 +7,10 @@ import numpy as np
 from gradsmith.autograd import grad
 from gradsmith.autograd.checking import analytical
 from gradsmith.autograd.checking.differences import Array
+from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.options import Options
 from gradsmith.autograd.checking.probes import Probes
 from gradsmith.autograd.checking.subject import Subject
-from gradsmith.autograd.gradcheck import GradcheckError
 from gradsmith.runtime.creation import zeros_like
 
 

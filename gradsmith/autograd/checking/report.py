@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.checking.differences import Array
+from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.options import Options
 from gradsmith.autograd.checking.subject import Subject
-from gradsmith.autograd.gradcheck import GradcheckError
 from gradsmith.runtime.tensor import from_array
 
 FAST_FAILED_SLOW_PASSED = (

@@ -9,9 +9,9 @@ import numpy as np
 
 from gradsmith.autograd import grad
 from gradsmith.autograd.checking.analytical import tangents_of
+from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.probes import SEED, RandomDirection
 from gradsmith.autograd.checking.subject import Subject
-from gradsmith.autograd.gradcheck import GradcheckError
 from gradsmith.runtime.basic_ops import undefined_grad
 from gradsmith.runtime.creation import zeros_like
 from gradsmith.runtime.tensor import from_array
