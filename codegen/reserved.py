@@ -32,12 +32,13 @@ MODULE_NAMES = words(
     dtypes_of end_op end_tangents finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give give_list
     give_out given_result grad_enabled gradient gradient_or_zeros gradsmith has_tangent_1 has_tangent_2
     has_tangent_3 has_tangent_list INT_ITEMS is_complex is_tensor IS_VIEW item_of LevelWalk libc ndim_of Node np
-    NUMBER_ITEMS numel_of numpy offset_of original_of Overload Overloads plus plus_list prepare_history PyObject
-    raw_saved raw_saved_list refuse_numbers REQUIRED requires_grad_1 requires_grad_2 requires_grad_3
+    NUMBER_ITEMS numel_of numpy offset_of original_of Overload Overloads owned plus plus_list prepare_history
+    PyObject raw_saved raw_saved_list refuse_numbers REQUIRED requires_grad_1 requires_grad_2 requires_grad_3
     requires_grad_list reset_accumulator return_type save_input save_list save_mode save_output saved_attribute
-    saved_list_attribute SciPy set_history set_history_list set_value shape_of shapes_of share_version spread
-    stand_in stand_in_list STR_ITEMS stride_of swap_ceiling swap_grad_mode TensorBase uint64_t unary unary_into
-    unpack unpack_list value_of walk_levels wants wants_any watching wrap wrap_owned write_inplace write_values
+    saved_list_attribute SciPy separate separate_list set_history set_history_list set_value shape_of shapes_of
+    share_version spread stand_in stand_in_list STR_ITEMS stride_of swap_ceiling swap_grad_mode TensorBase uint64_t
+    unary unary_into unpack unpack_list value_of walk_levels wants wants_any watching wrap wrap_owned write_inplace
+    write_values
     """
 )
 # Functions and types of Python that generated code calls.
