@@ -22,32 +22,34 @@ CYTHON_WORDS = words(
 # What a generated module imports.
 MODULE_NAMES = words(
     """
-    apply_fused array_of array_or_none arrays_of as_bool as_bool_or_none as_device as_device_or_none as_dtype
-    as_dtype_or_none as_float as_float_or_none as_floating as_int as_int_or_none as_int_tuple as_int_tuple_or_none
-    as_number as_number_or_none as_operand as_optional_tensor_list as_optional_tensor_list_or_none as_str
-    as_str_or_none as_tensor_list as_tensor_list_or_none as_tensor_operand as_tuple as_tuple_or_none as_view
-    as_view_list begin_op begin_replaceable_op binary binary_into binary_scalar binary_scalar_into BOOL_ITEMS
-    builtins check_inplace check_no_gradient check_no_gradient_list check_not_recorded check_real check_tensor
-    check_tensor_or_none collect_edge collect_edge_list copies_of copy_into copy_of cpython device_of dtype_of
-    dtypes_of end_op end_tangents finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give give_list
-    give_out given_result grad_enabled gradient gradient_or_zeros gradsmith has_tangent_1 has_tangent_2
-    has_tangent_3 has_tangent_list INT_ITEMS is_complex is_tensor IS_VIEW item_of LevelWalk libc ndim_of Node np
-    NUMBER_ITEMS numel_of numpy offset_of original_of Overload Overloads owned plus plus_list prepare_history
-    PyObject raw_saved raw_saved_list refuse_numbers REQUIRED requires_grad_1 requires_grad_2 requires_grad_3
-    requires_grad_list reset_accumulator return_type save_input save_list save_mode save_output saved_attribute
-    saved_list_attribute SciPy separate separate_list set_history set_history_list set_value shape_of shapes_of
-    share_version spread stand_in stand_in_list STR_ITEMS stride_of swap_ceiling swap_grad_mode TensorBase uint64_t
-    unary unary_into unpack unpack_list value_of walk_levels wants wants_any watching wrap wrap_owned write_inplace
-    write_values
+    apply_fused array_of array_or_none arrays_in arrays_of as_bool as_bool_or_none as_device as_device_or_none
+    as_dtype as_dtype_or_none as_first_operand as_float as_float_or_none as_floating as_int as_int_or_none
+    as_int_tuple as_int_tuple_or_none as_number as_number_or_none as_operand as_optional_tensor_list
+    as_optional_tensor_list_or_none as_promoted as_str as_str_or_none as_tensor_list as_tensor_list_or_none
+    as_tensor_operand as_tuple as_tuple_or_none as_view as_view_list become_view begin_op begin_replaceable_op
+    binary binary_into binary_scalar binary_scalar_into BOOL_ITEMS builtins check_change check_inplace
+    check_no_gradient check_no_gradient_list check_not_recorded check_real check_tensor check_tensor_or_none
+    collect_edge collect_edge_list copies_of copy_into copy_of cpython device_of drop_value dtype_of dtypes_of
+    end_op end_tangents finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give give_list give_out
+    given_result grad_enabled gradient gradient_or_zeros gradsmith has_tangent_1 has_tangent_2 has_tangent_3
+    has_tangent_list INT_ITEMS is_complex is_tensor IS_VIEW item_of LevelWalk libc ndim_of Node np number_as_tensor
+    NUMBER_ITEMS numel_of numpy offset_of only_one original_of Overload Overloads owned plus plus_list
+    prepare_addend prepare_apart prepare_clampable prepare_factor prepare_floating prepare_history prepare_numeric
+    prepare_subtrahend PyObject raw_saved raw_saved_list refuse_numbers REQUIRED requires_grad_1 requires_grad_2
+    requires_grad_3 requires_grad_list reset_accumulator return_type save_input save_list save_mode save_object
+    save_output saved_attribute saved_list_attribute SciPy separate separate_list set_history set_history_list
+    set_value shape_of shapes_of share_version spread stand_in stand_in_list STR_ITEMS stride_of swap_ceiling
+    swap_grad_mode take_second_names TensorBase uint64_t unary unary_into unpack unpack_list unpack_number
+    unpack_object value_of walk_levels wants wants_any watching wrap wrap_owned write_inplace write_values
     """
 )
 # Functions and types of Python that generated code calls.
-CALLED_BUILTINS = words("__name__ dict len list object property range tuple")
+CALLED_BUILTINS = words("__name__ dict globals len list object property range tuple")
 # Locals and classes around the arguments of an op.
 LOCAL_NAMES = words(
     """
-    args array choice found grad_inputs grads history i kwargs Methods node original out refuse_inplace span
-    Variable walk wanted
+    args array assigned choice found grad_inputs grads history i inplace kwargs Methods node noexcept one_of
+    original out refuse_inplace span Variable walk wanted
     """
 )
 # Locals of what is generated for some entries alone.
