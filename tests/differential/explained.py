@@ -65,7 +65,9 @@ def overlapping_operands(difference: Difference) -> bool:
     """A source or an input that shares memory with what is written, in ops that compute before they write."""
     refuse = ("copy_", "scatter", "index_add", "index_put", "] =")
     return only_pytorch_refuses("some elements of the input tensor and the written-to tensor")(difference) and (
-        "out" in difference.step.kwargs or not any(name in difference.step.call for name in refuse)
+        "out" in difference.step.kwargs
+        or not any(name in difference.step.call for name in refuse)
+        or any(0 in x.shape for x in difference.operands)
     )
 
 
@@ -101,6 +103,14 @@ def two_mistakes_of_complex(difference: Difference) -> bool:
     )
 
 
+def infinite_variance(difference: Difference) -> bool:
+    """NaN where PyTorch has an infinity, the gradient of a variance of one number that is itself NaN."""
+    ours, theirs = difference.ours, difference.theirs
+    if difference.aspect not in ("value", "gradient", "hook") or not called_before(difference, "var", "std"):
+        return False
+    return ours.dtype.kind in "fc" and bool(np.all(np.isnan(ours) & np.isinf(theirs) | (ours == theirs)))
+
+
 def of_bool_powers(difference: Difference) -> bool:
     return only_we_refuse('"pow" not implemented for .bool')(difference)
 
@@ -116,7 +126,8 @@ def another_mistake(difference: Difference) -> bool:
     """Both refuse, and one of them because of the graph or of `out`, where the other one looks at the values first."""
     texts = f"{difference.ours} {difference.theirs}"
     graph = "leaf Variable|automatic differentiation|inference|no_grad mode|out=|out has|resize|desired output type"
-    return difference.aspect == "error type" and bool(re.search(graph, texts))
+    out = "only supports bool tensor for result|Expected the dtype for input and out"
+    return difference.aspect == "error type" and bool(re.search(f"{graph}|{out}", texts))
 
 
 def unknown_argument(difference: Difference) -> bool:
@@ -423,7 +434,8 @@ EXPLANATIONS = (
         "a source larger than its index",
         "PyTorch's backward gives a gradient of the index's shape, and refuses it.",
         ("notes.md", "**The source of `scatter` may be larger than the index.**"),
-        only_pytorch_refuses("Scatter.* returned an invalid gradient"),
+        lambda d: only_pytorch_refuses("Scatter.* returned an invalid gradient")(d)
+        or (called_before(d, "scatter") and only_pytorch_refuses("CopySlices returned an invalid gradient")(d)),
     ),
     Explanation(
         "gradients of inference mode",
@@ -591,6 +603,25 @@ EXPLANATIONS = (
         lambda d: of_call("gelu", aspects=("value",))(d) and "out" in d.step.kwargs,
     ),
     Explanation(
+        "the variance of a NaN",
+        "PyTorch's gradient is infinite wherever an element is not equal to the mean, as NaN is not.",
+        ("notes.md", "the variance of one NaN"),
+        infinite_variance,
+    ),
+    Explanation(
+        "negative powers of integers",
+        "PyTorch gives zero, one or minus one.",
+        ("notes.md", "An integer to a negative integer power"),
+        only_we_refuse("Integers to negative integer powers"),
+    ),
+    Explanation(
+        "expanded memory is not written by an index",
+        "PyTorch does not look for an overlap where the written tensor repeats its elements.",
+        ("notes.md", "**Memory that several elements share is not written.**"),
+        lambda d: only_we_refuse("some elements of the input tensor and of the written-to tensor")(d)
+        and any(n > 1 and step == 0 for x in d.operands for n, step in zip(x.shape, x.strides)),
+    ),
+    Explanation(
         "a product of zeros and NaN",
         "PyTorch gives zeros without looking at the other factors.",
         ("notes.md", "The gradient of a product of several zeros and a NaN is NaN."),
@@ -613,6 +644,8 @@ EXPLANATIONS = (
         "PyTorch does not check what it needs for no element.",
         ("notes.md", "`index_add` refuses an index out of range also where there is nothing to add"),
         lambda d: nothing_of_integers(d)
+        or ((of_call("scatter", aspects=("error",))(d) and only_we_refuse("without overflow")(d))
+        and any(0 in x.shape for x in d.operands))
         or (only_we_refuse("index_add.* out of range in dimension")(d) and any(0 in x.shape for x in d.operands)),
     ),
     Explanation(
