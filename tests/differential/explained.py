@@ -624,13 +624,13 @@ EXPLANATIONS = (
     Explanation(
         "a product of zeros and NaN",
         "PyTorch gives zeros without looking at the other factors.",
-        ("notes.md", "The gradient of a product of several zeros and a NaN is NaN."),
+        ("notes.md", "The gradient of a product of several zeros and a NaN is NaN"),
         several_zeros,
     ),
     Explanation(
         "halves are multiplied in float32",
         "PyTorch rounds after each factor.",
-        ("notes.md", "`prod` of\n  float16 multiplies in float32"),
+        ("notes.md", "`prod` of float16 multiplies in float32"),
         lambda d: d.aspect == "value" and d.step.name == "prod" and any(x.dtype == "float16" for x in d.operands),
     ),
     Explanation(
