@@ -21,7 +21,22 @@ class Explanation(NamedTuple):
     applies: Callable[[Difference], bool]
 
 
-REDUCTIONS = ("sum", "prod", "mean", "amax", "amin", "all", "any", "var", "std", "logsumexp")
+REDUCTIONS = (
+    "matmul",
+    "bmm",
+    "mm",
+    "mv",
+    "sum",
+    "prod",
+    "mean",
+    "amax",
+    "amin",
+    "all",
+    "any",
+    "var",
+    "std",
+    "logsumexp",
+)
 # What a write shows where PyTorch has another tensor over the same memory.
 WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
 
@@ -525,7 +540,7 @@ EXPLANATIONS = (
         "limits",
         "PyTorch multiplies zero by infinity where the limit is a number.",
         ("notes.md", "**Limits are values.**"),
-        lambda d: of_infinity(d) and (called_before(d, "gelu", "silu") or (d.aspect != "value" and extreme_before(d))),
+        lambda d: of_infinity(d) and (called_before(d, "gelu", "silu") or ((d.aspect != "value" or "grad" in d.step.call) and extreme_before(d))),
     ),
     Explanation(
         "no two writes to one place",
@@ -657,6 +672,12 @@ EXPLANATIONS = (
             only_pytorch_refuses("out of bounds for storage")(d)
             or of_call("storage_offset", aspects=("plain value",))(d)
         ),
+    ),
+    Explanation(
+        "truth of fractions",
+        "PyTorch's all and any convert to the uint8 of `out` first, which makes zeros of fractions.",
+        ("notes.md", "are asked for the truth of the numbers themselves"),
+        lambda d: of_call("lib.all", "lib.any", aspects=("value",))(d) and d.ours.dtype == np.uint8,
     ),
     Explanation(
         "no sparse tensors",

@@ -388,6 +388,7 @@ def test_gradient_of_scatter_with_value():
 # ---- dtype= of softmax, and legacy empties of cat
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex values")
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax_of_complex_tensors_converts_them(name):
     x = gs.tensor([1 + 1j, 2 + 0j, 1j], requires_grad=True)
