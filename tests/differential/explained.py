@@ -540,7 +540,11 @@ EXPLANATIONS = (
         "limits",
         "PyTorch multiplies zero by infinity where the limit is a number.",
         ("notes.md", "**Limits are values.**"),
-        lambda d: of_infinity(d) and (called_before(d, "gelu", "silu") or ((d.aspect != "value" or "grad" in d.step.call) and extreme_before(d))),
+        lambda d: of_infinity(d)
+        and (
+            called_before(d, "gelu", "silu")
+            or ((d.aspect != "value" or "grad" in d.step.call) and extreme_before(d))
+        ),
     ),
     Explanation(
         "no two writes to one place",
