@@ -102,9 +102,23 @@ def _is_whole(part: Any) -> bool:
 
 def _part(tensor: Any, index: tuple[Any, ...]) -> Any:
     """The view to write to; the tensor itself when that is all of it, so that no view stands in its history."""
-    slices = [part for part in index if part is not Ellipsis]
-    is_whole = len(slices) == len(index) - 1 <= tensor.ndim and all(map(_is_whole, slices))
-    return tensor if is_whole else upcalls.basic_index(tensor, index)
+    return tensor if _selects_all(index, tensor.shape) else upcalls.basic_index(tensor, index)
+
+
+def _selects_all(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an index, in which there is an Ellipsis, is made of slices over all of their dimensions."""
+    place = index.index(Ellipsis)
+    before, after = index[:place], index[place + 1 :]
+    if len(before) + len(after) > len(shape):
+        return False
+    return all(map(_is_all, before, shape)) and all(map(_is_all, reversed(after), reversed(shape)))
+
+
+def _is_all(part: Any, length: int) -> bool:
+    """Whether a part of an index is a slice that leaves nothing out; like PyTorch, -2: does not count."""
+    if type(part) is not slice or part.start not in (None, 0) or part.step not in (None, 1):
+        return False
+    return part.stop is None or (type(part.stop) is int and part.stop >= length)
 
 
 def _as_source(tensor: Any, value: Any) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from .compare import UNDEFINED, Difference, close
-from .program import STEP
+from .program import STEP, Step
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
 
@@ -212,19 +212,19 @@ def written_gradient(difference: Difference) -> bool:
     touched = {difference.where.split("[")[0], *difference.step.uses()}
     if difference.aspect == "version":
         given |= {step.args[1] for step in difference.history if step.call == "{0}.grad = {1}"}
-        return bool(touched & followed(difference, given | found))
+        return bool(touched & made_of(difference.history, given | found))
     if difference.aspect == "gradient":
         return difference.step.writes() and bool(difference.step.uses() & given)
     return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
 
 
-def followed(difference: Difference, names: set[str | None]) -> set[str | None]:
+def made_of(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | None]:
     """These values and all that was made of them, some of which are views."""
-    names = set(names)
-    for step in difference.history:
-        if step.uses() & names:
-            names.add(step.gives)
-    return names
+    found = set(names)
+    for step in steps:
+        if step.uses() & found:
+            found.add(step.gives)
+    return found - {None}
 
 
 def strides_of_gradient(difference: Difference) -> bool:
@@ -289,10 +289,40 @@ def extreme_before(difference: Difference) -> bool:
 
 
 def base_came_to_require_grad(difference: Difference) -> bool:
+    """In a view, or what was made of it, that was there before its base was asked to require grad."""
+    if difference.aspect not in ("is_leaf", "has_node", "requires_grad"):
+        return False
     steps = (*difference.history, difference.step)
-    return difference.aspect in ("is_leaf", "has_node", "requires_grad") and any(
-        "requires_grad" in s.call for s in steps
+    views: set[str | None] = set()
+    for number, step in enumerate(steps):
+        if "requires_grad" in step.call:
+            views |= made_of(steps[:number], step.uses()) - step.uses()
+    return bool({difference.where.split("[")[0], *difference.step.uses()} & made_of(steps, views))
+
+
+def reaches_floor_division(difference: Difference) -> bool:
+    """A backward from what a floor division has given, which in PyTorch has no derivative."""
+    steps = difference.history
+    divided = [step for step in steps if re.search("floor_divide|//", step.call)]
+    results = {name for step in divided for name in (step.gives, *STEP.findall(step.args[0]))}
+    return difference.aspect in ("gradient", "order of hooks", "hook") and bool(
+        difference.step.uses() & made_of(steps, results)
     )
+
+
+def reaches_once_differentiable(difference: Difference) -> bool:
+    """A gradient that `Once` has computed, of which PyTorch's needs none."""
+    made = made_of(difference.history, {step.gives for step in difference.history if "Once" in step.call})
+    touched = {difference.where.split("[")[0].split(".")[0], *difference.step.uses()}
+    if difference.aspect == "error":
+        return bool(touched & made) and only_we_refuse("once_differentiable")(difference)
+    return difference.aspect in ("requires_grad", "is_leaf", "has_node") and bool(touched & made)
+
+
+def absent_in_pytorch(difference: Difference) -> bool:
+    """The op that is called is no attribute of PyTorch's module or tensor."""
+    found = re.match(r"AttributeError: .*(module|'Tensor') .*has no attribute '(\w+)'", str(difference.theirs))
+    return found is not None and difference.aspect.startswith("error") and found[2] in difference.step.call
 
 
 def complex_infinity(difference: Difference) -> bool:
@@ -327,7 +357,7 @@ EXPLANATIONS = (
         "only here",
         "An op, or a form of one, that PyTorch does not have.",
         ("notes.md", "**More is taken than PyTorch takes.**"),
-        lambda d: d.aspect.startswith("error") and str(d.theirs).startswith("AttributeError"),
+        absent_in_pytorch,
     ),
     Explanation(
         "more is taken",
@@ -351,7 +381,7 @@ EXPLANATIONS = (
         "PyTorch has not implemented the derivative of an op.",
         ("notes.md", "**More is taken than PyTorch takes.**"),
         lambda d: only_pytorch_refuses("derivative for .* is not implemented")(d)
-        or (d.aspect in ("gradient", "order of hooks", "hook") and called_before(d, "floor_divide", "//")),
+        or reaches_floor_division(d),
     ),
     Explanation(
         "out is not resized",
@@ -481,7 +511,8 @@ EXPLANATIONS = (
         "the operator is the op",
         "PyTorch's `~` has a TypeError of its own.",
         ("notes.md", "**The first mistake is named.**"),
-        lambda d: of_call("~", aspects=("error type",))(d),
+        lambda d: of_call("~", aspects=("error type",))(d)
+        and str(d.ours).startswith("NotImplementedError") and str(d.theirs).startswith("TypeError"),
     ),
     Explanation(
         "an index is refused as an index",
@@ -514,7 +545,7 @@ EXPLANATIONS = (
         "differentiable once",
         "PyTorch does not see that a gradient depends on an input through a saved tensor alone.",
         ("notes.md", "**`once_differentiable` looks at saved tensors too.**"),
-        lambda d: called_before(d, "Once") and d.aspect in ("requires_grad", "is_leaf", "has_node", "error"),
+        reaches_once_differentiable,
     ),
     Explanation(
         "the gradient of a broadcast write",

@@ -363,3 +363,29 @@ def test_a_number_is_not_written_to_several_elements_in_one_place(index):
     x[0] = 5
     assert x.tolist() == [5, 5]
     assert x.zero_().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("index", "is_all"),
+    [
+        (slice(None, None, 1), True),
+        (slice(0, 2), True),
+        (slice(0, 99), True),
+        ((slice(0, 2), slice(0, 3)), True),
+        ((..., slice(0, 3)), True),
+        ((slice(0, 2), ..., slice(None)), True),
+        (slice(-2, None), False),
+        (slice(0, 1), False),
+        ((..., slice(0, 2)), False),
+        ((slice(0, 2), None), False),
+    ],
+)
+def test_a_write_to_all_is_no_write_to_a_view(index, is_all):
+    """PyTorch's slices that leave nothing out give the tensor itself, whose write keeps nothing for a second backward."""
+    x, value = gs.ones(2, 3), gs.ones((), requires_grad=True)
+    x[index] = value
+    assert (x.grad_fn.name() != "CopySlices") == is_all
+    x.sum().backward()
+    if is_all:
+        x.sum().backward()
+        assert value.grad.item() == 12
