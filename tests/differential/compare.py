@@ -148,7 +148,7 @@ class Comparison:
             return found
         if aspect == "value" and mine.version != others.version - self._first_version(name, mine, others):
             return [self._difference("version", name, mine.version, others.version)]
-        if self._is_new(name) and mine.is_view != others.is_view and self._is_shared(name, theirs):
+        if self._is_new(name) and mine.is_view != others.is_view and self._is_shared(theirs):
             return [self._difference("is_view", name, mine.is_view, others.is_view)]
         if aspect == "value" and not self._same_strides(name, mine, others):
             found.append(self._difference("strides", name, mine.strides, others.strides))
@@ -166,11 +166,11 @@ class Comparison:
     def _is_new(self, name):
         return self.step.gives is not None and name.split("[")[0] == self.step.gives
 
-    def _is_shared(self, name, tensor):
+    def _is_shared(self, tensor):
         """Whether PyTorch's tensor is a view of what the program has a name for, not of something inside the op."""
         array = self.theirs.array(tensor)
-        others = (value for key, value in self.theirs.tensors().items() if key != name)
-        return any(np.may_share_memory(array, self.theirs.array(value)) for value in others)
+        others = (other for other in self.theirs.tensors().values() if other is not tensor)
+        return any(np.may_share_memory(array, self.theirs.array(other)) for other in others)
 
     def _tolerance(self, facts, aspect):
         """The distance that is rounding, relative to the largest number involved."""

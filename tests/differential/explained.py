@@ -185,6 +185,10 @@ def of_dual_number(difference: Difference) -> bool:
         return only_pytorch_refuses("more than one element of the written-to tensor")(difference)
     if difference.step.call.endswith("detach_"):
         return result_of(difference, *names) and only_pytorch_refuses("Can't detach views")(difference)
+    if difference.aspect == "structure":  # a view, outside of inference mode, of a dual number made inside
+        return made_by(difference, "parts") and any("inference" in step.source() for step in difference.history)
+    if difference.step.writes() and result_of(difference, *names):  # the tangent is replaced, not written
+        return only_pytorch_refuses("a leaf Variable that requires grad")(difference)
     return only_we_refuse("a dual number made of a tensor that requires grad")(difference)
 
 
@@ -225,6 +229,29 @@ def made_of(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | Non
         if step.uses() & found:
             found.add(step.gives)
     return found - {None}
+
+
+def found_unused_after_the_run(difference: Difference) -> bool:
+    """PyTorch's `grad` has freed the graph before it reports an input that nothing reached."""
+    graphs = [
+        made_of(difference.history, step.uses())
+        for step in difference.history
+        if step.call == "lib.autograd.grad" and not {"allow_unused", "materialize_grads"} & set(step.kwargs)
+    ]
+    return any(difference.step.uses() & names for names in graphs) and only_pytorch_refuses(
+        "backward through the graph a second time"
+    )(difference)
+
+
+def resized_view(difference: Difference) -> bool:
+    """An `out` without elements is a view, and PyTorch's grows over the memory of its base."""
+    out = difference.step.kwargs.get("out")
+    return (
+        difference.aspect == "value"
+        and out is not None
+        and difference.where not in (out, difference.step.gives)
+        and any(step.gives == out and "[" in step.call for step in difference.history)
+    )
 
 
 def strides_of_gradient(difference: Difference) -> bool:
@@ -290,13 +317,17 @@ def extreme_before(difference: Difference) -> bool:
 
 def base_came_to_require_grad(difference: Difference) -> bool:
     """In a view, or what was made of it, that was there before its base was asked to require grad."""
-    if difference.aspect not in ("is_leaf", "has_node", "requires_grad"):
-        return False
     steps = (*difference.history, difference.step)
     views: set[str | None] = set()
+    bases: set[str] = set()
     for number, step in enumerate(steps):
         if "requires_grad" in step.call:
             views |= made_of(steps[:number], step.uses()) - step.uses()
+            bases |= step.uses()
+    if difference.aspect == "gradient":  # arrives at the base in one library alone
+        return difference.theirs is None and difference.where.removesuffix(".grad") in bases and bool(views)
+    if difference.aspect not in ("is_leaf", "has_node", "requires_grad"):
+        return False
     return bool({difference.where.split("[")[0], *difference.step.uses()} & made_of(steps, views))
 
 
@@ -410,6 +441,18 @@ EXPLANATIONS = (
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
         ("notes.md", "**A gradient that was given stays as it is.**"),
         lambda d: written_gradient(d) or another_tensor_than_given(d),
+    ),
+    Explanation(
+        "unused inputs are found first",
+        "An input that no path leads to is reported before anything runs.",
+        ("notes.md", "**Refused means unchanged.**"),
+        found_unused_after_the_run,
+    ),
+    Explanation(
+        "a view that out resizes",
+        "It gets memory of its own.",
+        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        resized_view,
     ),
     Explanation(
         "layout of gradients",
@@ -596,8 +639,8 @@ EXPLANATIONS = (
         ("notes.md", "**The names say what is shared.**"),
         lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
         or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
-        or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj_physical")))
-        or (beside(d, "conj_physical") and d.step.writes() and d.aspect in (*WRITTEN, "identity"))
+        or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj")))
+        or (beside(d, "conj") and (d.step.writes() or d.aspect == "version") and d.aspect in (*WRITTEN, "identity"))
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
     ),
     Explanation(

@@ -381,7 +381,7 @@ def test_a_number_is_not_written_to_several_elements_in_one_place(index):
     ],
 )
 def test_a_write_to_all_is_no_write_to_a_view(index, is_all):
-    """PyTorch's slices that leave nothing out give the tensor itself, whose write keeps nothing for a second backward."""
+    """PyTorch's slices that leave nothing out give the tensor itself: nothing is kept for a second backward."""
     x, value = gs.ones(2, 3), gs.ones((), requires_grad=True)
     x[index] = value
     assert (x.grad_fn.name() != "CopySlices") == is_all
