@@ -254,6 +254,25 @@ def resized_view(difference: Difference) -> bool:
     )
 
 
+def transposed_number(difference: Difference) -> bool:
+    """`mT` of a tensor without dimensions, and the gradient that went through it while nothing was recorded."""
+    if difference.aspect == "gradient":
+        made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
+        return difference.ours is None and bool(difference.step.uses() & made_of(difference.history, made))
+    return of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(difference) and any(
+        x.shape == () for x in difference.operands
+    )
+
+
+def order_of_leaves(difference: Difference) -> bool:
+    """The same hooks, one of them on what a leaf has accumulated: which of several leaves is first is not promised."""
+    return (
+        difference.aspect == "order of hooks"
+        and sorted(difference.ours) == sorted(difference.theirs)
+        and any(step.call == "accumulate_hook" for step in difference.history)
+    )
+
+
 def strides_of_gradient(difference: Difference) -> bool:
     """Those of a result of `grad`, which are promised nowhere."""
     return difference.aspect == "strides" and made_by(difference, "autograd.grad")
@@ -455,6 +474,12 @@ EXPLANATIONS = (
         resized_view,
     ),
     Explanation(
+        "leaves take gradients as they arrive",
+        "A leaf with hooks runs as soon as it is complete.",
+        ("notes.md", "**Leaves take gradients as they arrive.**"),
+        order_of_leaves,
+    ),
+    Explanation(
         "layout of gradients",
         "A gradient lies in memory as it was computed.",
         ("notes.md", "**Results keep the order of dimensions.**"),
@@ -647,8 +672,7 @@ EXPLANATIONS = (
         "the transpose of a number",
         "PyTorch's mT gives a tensor without dimensions itself.",
         ("notes.md", "**The names say what is shared.**"),
-        lambda d: of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(d)
-        and any(x.shape == () for x in d.operands),
+        transposed_number,
     ),
     Explanation(
         "integers have no history",
