@@ -179,6 +179,8 @@ def of_dual_number(difference: Difference) -> bool:
     names = ("parts", "make_dual")
     if difference.aspect == "is_view":
         return difference.theirs and (made_by(difference, *names) or result_of(difference, *names))
+    if difference.aspect in ("requires_grad", "is_leaf", "has_node"):  # the write was to what it was made of
+        return difference.step.writes() and made_by(difference, *names)
     if difference.aspect in ("strides", "identity"):
         return made_by(difference, *names)
     if difference.step.call.endswith("make_dual"):
