@@ -17,6 +17,7 @@ from .backward import BackwardBuilder
 from .callees import Callee, Callees
 from .checking import Context
 from .circles import report_circles
+from .complex_support import refusing_complex
 from .declaration import Declaration
 from .declare import declare
 from .derive import Deriver
@@ -30,6 +31,7 @@ from .outputs import expect_condition
 from .reader import RawEntry, read, read_file
 from .schema import Signature
 from .tangents import TangentBuilder
+from .usual_operators import operator_names
 from .vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 
 
@@ -101,6 +103,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     errors = Collector(origin.file)
     entries = read(text, errors) if origin.library is None else read(text, errors, families=None)
     declarations = [d for entry in entries if (d := declare(entry, errors, functions, origin.package)) is not None]
+    declarations = refusing_complex(declarations, origin.library)
     _verify_unique_entries(declarations, errors)
     _verify_unique_faces(declarations, errors)
     _verify_inplace_entries(declarations, errors)
@@ -231,7 +234,9 @@ def _context(
     broken = [entry for entry in entries if entry.position not in declared]
     callees = Callees(
         (callee for declaration in declarations for callee in _callees(declaration)),
-        broken={e.base for e in broken} | {m.text for e in broken for _, m in e.operators},
+        broken={e.base for e in broken}
+        | {m.text for e in broken for _, m in e.operators}
+        | {name for e in broken for name in operator_names(e.base)},
         holomorphic=holomorphic_ops(declarations, library),
         library=library_callees(library) if library else None,
     )

@@ -11,6 +11,7 @@ from .reader import RawEntry, RawText
 from .reductions import Reduction, expect_reduction
 from .schema import Signature
 from .ufunc_facts import why_nondifferentiable
+from .usual_operators import usual_operators
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,9 @@ class Declaration:
 
     @property
     def operators(self) -> tuple[tuple[str, str], ...]:
-        return tuple((method.text, kind.text) for kind, method in self.entry.operators)
+        if "operators" in self.entry.keys or self.package:
+            return tuple((method.text, kind.text) for kind, method in self.entry.operators)
+        return usual_operators(self.signature, self.forms)
 
     @property
     def aliases(self) -> tuple[RawText, ...]:
@@ -155,7 +158,9 @@ class Declaration:
     @property
     def other_names(self) -> tuple[RawText, ...]:
         """The names outside of its own base under which the op is reached."""
-        return (*(method for _, method in self.entry.operators), *self.aliases)
+        written = {method.text: method for _, method in self.entry.operators}
+        usual = (DerivedText(method, self.position, method) for method, _ in self.operators if method not in written)
+        return (*written.values(), *usual, *self.aliases)
 
     def scalar_positions(self, index: int) -> tuple[str, ...]:
         """Union arguments that are numbers in this variant."""

@@ -59,14 +59,15 @@ class _Declarer:
 
     def declaration(self) -> Declaration:
         forward = self.forward()
-        gradients = GradientReader(self.entry, self.signature, self.errors)
-        formulas, non_differentiable = gradients.formulas()
+        gradients = GradientReader(self.entry, self.signature, self.errors, self.package)
+        formulas, non_differentiable = gradients.formulas(forward)
         tangent_formulas = gradients.tangent_formulas()
         outputs = gradients.output_differentiability()
         missing = gradients.verify_gradients(forward, formulas, outputs)
         gradients.verify_tangents(forward, bool(formulas or missing), tangent_formulas, outputs)
         gradients.verify_saves(bool(formulas or missing))
-        forms = FormReader(self.entry, self.signature, self.errors, forward.kind if forward else "", self.package)
+        kind, ufunc = (forward.kind, forward.ufunc) if forward else ("", "")
+        forms = FormReader(self.entry, self.signature, self.errors, kind, ufunc, self.package)
         forms.verify()
         policy = PolicyReader(self.entry, self.signature, self.errors).policy()
         self.verify_doc()
@@ -111,14 +112,16 @@ class _Declarer:
         return RawForward(known, raw, len(kind) + 1, rest[:-1])
 
     def usual_forward(self) -> RawForward | None:
-        """That of an entry which names none: the function ``<name>_of`` of all arguments, or else NumPy's ufunc."""
+        """That of an entry which names none: the function ``<name>_of`` of all arguments, or else NumPy's ufunc
+        of its name or of another of its names."""
         base, position = self.signature.base, self.entry.name.position
         names = [a.name for a in self.signature.arguments]
         if f"{base}_of" in self.functions:
             text = f"{base}_of({', '.join(names)})"
             return RawForward("array", DerivedText(text, position, text), 0, text)
-        if UFUNCS.get(base) == len(names):
-            return RawForward("ufunc", DerivedText(base, position, base), 0, base)
+        for name in (base, *(alias.text for alias in self.entry.lists.get("aliases", ()))):
+            if UFUNCS.get(name) == len(names):
+                return RawForward("ufunc", DerivedText(name, position, name), 0, name)
         hint = f"There is neither a function '{base}_of' nor a ufunc '{base}'. {self.kinds_hint()}"
         self.error(position, "has no 'forward'", hint)
         return None

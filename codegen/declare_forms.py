@@ -11,6 +11,7 @@ from .reader import RawEntry, RawText
 from .scanner import NAMES, is_name
 from .schema import Return, Signature
 from .schema_types import Type
+from .ufunc_facts import TESTS
 from .vocabulary import OPERATORS
 
 EVERY_FORM = frozenset({"function", "method", "inplace", "out"})
@@ -23,6 +24,9 @@ USUAL_FORMS = {
     "array": frozenset({"function", "method", "out"}),
     "view": frozenset({"function", "method", "copy"}),
     "composite": frozenset({"function", "method"}),
+    "test": frozenset({"function", "method"}),
+    "in place": frozenset({"method"}),
+    "gradient": PRESETS["internal"],
 }
 
 
@@ -34,6 +38,7 @@ class FormReader:
     signature: Signature
     errors: Collector
     kind: str  # of the forward
+    ufunc: str  # "" for other kinds
     package: str  # of a table outside the tree
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
@@ -50,8 +55,20 @@ class FormReader:
 
     def usual_forms(self) -> frozenset[str]:
         """The forms of an entry that names none, which follow from how it is computed."""
-        is_view = any(r.type.alias and not r.type.written for r in self.signature.returns)
-        return USUAL_FORMS.get("view" if is_view and self.kind == "array" else self.kind, USUAL_FORMS["composite"])
+        return USUAL_FORMS.get(self.usual_kind(), USUAL_FORMS["composite"])
+
+    def usual_kind(self) -> str:
+        base, returned = self.signature.base, self.signature.returns
+        if base.endswith("_backward") and not self.package:
+            return "gradient"
+        if any(r.type.written for r in returned):
+            return "in place"
+        if self.ufunc in TESTS:
+            return "test"
+        if any(text.text == "auto_element_wise" for _, text in self.entry.formulas):
+            return "pointwise"
+        is_view = any(r.type.alias for r in returned)
+        return "view" if is_view and self.kind == "array" else self.kind
 
     def verify(self) -> None:
         for text in self.entry.lists.get("variants", ()):

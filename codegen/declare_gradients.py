@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .declaration import RawFormula, RawForward
-from .errors import Collector, Position, did_you_mean, hint_from
+from .errors import Collector, Position, Problem, did_you_mean, hint_from
 from .reader import KEYS, RawEntry, RawText, expect_truth
-from .schema import Argument, Signature
+from .schema import Argument, Return, Signature
+from .syntax import parse
 from .ufunc_facts import why_nondifferentiable
+from .vocabulary import words
 
 NON_DIFFERENTIABLE = "non_differentiable"
+INDICES = "indices"  # a result of that name has no history
+FACTS = words("shape dtype device ndim")
+CHOOSING_NAMES = words("index mask condition")
 
 
 @dataclass(frozen=True)
@@ -21,11 +28,12 @@ class GradientReader:
     entry: RawEntry
     signature: Signature
     errors: Collector
+    package: str  # of a table outside the tree
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
         self.errors.add(position, self.signature.base, problem, hint)
 
-    def formulas(self) -> tuple[tuple[RawFormula, ...], frozenset[str]]:
+    def formulas(self, forward: RawForward | None) -> tuple[tuple[RawFormula, ...], frozenset[str]]:
         """Formulas, and the inputs that are said to have none."""
         found: list[RawFormula] = []
         without: set[str] = set()
@@ -38,7 +46,18 @@ class GradientReader:
                 without.update(inputs)
             elif inputs:
                 found.append(RawFormula(inputs, text))
-        return tuple(found), frozenset(without)
+        return tuple(found), frozenset(without | self.constant(forward) - owners.keys())
+
+    def constant(self, forward: RawForward | None) -> set[str]:
+        """The tensors on which no result depends smoothly, as far as the entry need not say so.
+
+        Those that choose elements are integers or truth values, as their names say; of others a composite op reads
+        nothing but the shape or the dtype.
+        """
+        if self.package or "nondifferentiable" in self.entry.keys:
+            return set()
+        names = {a.name for a in self.signature.tensor_arguments}
+        return (names & CHOOSING_NAMES) | (names & _read_for_facts(forward))
 
     def names_results(self, key: RawText) -> bool:
         """Is it the key of a forward formula."""
@@ -100,7 +119,7 @@ class GradientReader:
 
     def output_differentiability(self) -> tuple[bool, ...]:
         """Which results have a history. By default all tensors of an op that is differentiable."""
-        default = tuple(r.type.is_differentiable for r in self.signature.returns)
+        default = tuple(r.type.is_differentiable and not self.is_index(r) for r in self.signature.returns)
         texts = self.entry.lists.get("output_differentiability")
         if texts is None:
             return default
@@ -111,6 +130,9 @@ class GradientReader:
         if self.output_condition():
             return default
         return tuple(self.output_truth(text) for text in texts)
+
+    def is_index(self, returned: Return) -> bool:
+        return returned.name == INDICES and not self.package
 
     def output_truth(self, text: RawText) -> bool:
         if text.text not in ("true", "false") and len(self.signature.returns) > 1:
@@ -142,7 +164,7 @@ class GradientReader:
         for formula in formulas if reason else ():
             self.error(formula.text.position, f"{formula.subject}, but {reason}")
         written = {name.strip() for key in self.entry.keys for name in key.split(",")}
-        missing = [a for a in self.signature.tensor_arguments if a.name not in written]
+        missing = [a for a in self.signature.tensor_arguments if a.name not in written | self.constant(forward)]
         # A formula for a name that does not exist was meant for one that does.
         known = {*KEYS, *self.signature.output_names}
         misnamed = any(self.signature.expect_argument(n) is None for n in written - known)
@@ -199,6 +221,23 @@ class GradientReader:
             f"no formula for {noun} {names}",
             f"Write one, or '{missing[0].name}: {NON_DIFFERENTIABLE}', or 'nondifferentiable: why' for the whole op.",
         )
+
+
+def _read_for_facts(forward: RawForward | None) -> set[str]:
+    """Names that the text of a composite op has before ``.shape`` and the like, and nowhere else."""
+    if forward is None or forward.kind != "composite":
+        return set()
+    try:
+        tree = parse(forward.text)
+    except Problem:
+        return set()  # reported where the forward is resolved
+    read = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    facts = Counter(
+        node.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in FACTS
+    )
+    return {name for name, count in facts.items() if count == read[name]}
 
 
 def _names(key: RawText) -> tuple[str, ...]:

@@ -4,7 +4,9 @@ An entry may say it (``result: ...``). What it leaves out is derived, in this or
 
 - an elementwise op uses the formulas of its gradients: the derivative that multiplies `grad` there multiplies a tangent
   here (`auto_element_wise`);
-- a view none of whose gradients reads a value is linear, and is applied to the tangents (`auto_linear`);
+- a view none of whose gradients reads a value is linear, and is applied to the tangents (`auto_linear`); so is an op of
+  this tree that a function of runtime/functions computes. Such an op is linear in each of several inputs when the
+  gradient of each reads the others alone (`auto_linear_in_each`);
 - whatever is left is `transposed`: its gradients are linear in `grad`, and the graph of a linear map, run backwards, is
   the transposed map.
 """
@@ -168,11 +170,28 @@ class TangentBuilder:
             return "transposed"  # the op is not applied to tangents: it would write into one
         if any(is_unknown(g.formula.expr) for g in self.backward.gradients) or self.refused():
             return "transposed"  # what the formulas read does not say how the op depends on its inputs
-        # Gradients that read no value are those of x + 1 too. Of a view it is known that it adds nothing.
+        # Gradients that read no value are those of x + 1 too, so that it has to be known that nothing is added.
+        return self.linear_rule() if self.adds_nothing() else "transposed"
+
+    def linear_rule(self) -> TangentRule:
+        """By what the gradients read: no value at all, or those of all other inputs, as in a product."""
         values = {*self.differentiable, *self.signature.output_names}
-        reads_values = any(g.formula.uses & values for g in self.backward.gradients)
-        is_view = bool(self.signature.returns[0].type.alias)
-        return "auto_linear" if is_view and not reads_values else "transposed"
+        read = [(set(g.inputs), g.formula.uses & values) for g in self.backward.gradients]
+        if not any(uses for _, uses in read):
+            return "auto_linear"
+        inputs = set(self.inputs)
+        is_product = len(inputs) > 1 and all(len(own) == 1 and uses == inputs - own for own, uses in read)
+        return "auto_linear_in_each" if is_product else "transposed"
+
+    def adds_nothing(self) -> bool:
+        """Is the result zero where the inputs are: of a view, and of an array function of the tree by convention."""
+        if self.signature.returns[0].type.alias:
+            return True
+        forward = self.declaration.forward
+        if forward is None or forward.kind != "array" or self.declaration.package:
+            return False
+        called = forward.text.partition("(")[0].strip()
+        return called in self.context.functions
 
     def by_rule(self, rule: TangentRule, *, declared: bool) -> Tangents:
         outputs: tuple[Tangent, ...] = ()

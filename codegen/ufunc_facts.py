@@ -7,6 +7,7 @@ from .vocabulary import words
 COMPARISONS = words("equal not_equal less less_equal greater greater_equal")
 LOGICAL = words("logical_and logical_or logical_xor logical_not")
 TESTS = words("isnan isinf isfinite signbit")
+SHIFTS = words("left_shift right_shift")
 BITWISE = words("bitwise_and bitwise_or bitwise_xor bitwise_not invert left_shift right_shift gcd lcm")
 
 _NO_DERIVATIVE = {

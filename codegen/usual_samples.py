@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .model import Interval
 from .schema import Argument, Signature
-from .ufunc_facts import BITWISE, COMPARISONS, LOGICAL
+from .ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
 from .vocabulary import SAMPLE_GENERATORS, words
 
 Sample = dict[str, str]
@@ -17,11 +17,18 @@ Sample = dict[str, str]
 _OPERANDS = {
     COMPARISONS: (("integers(3, 4, high=3)", "integers(4, high=3)"), ("real(3, 4)", "0.1")),
     LOGICAL: (("boolean(3, 4)", "boolean(4)"), ("integers(3, 4, high=2)", "real(3, 4)")),
+    SHIFTS: (
+        ("integers(3, 4, high=8)", "integers(4, high=4)"),
+        ("integers(3, 4, low=-8, high=8)", "2"),
+        ("3", "integers(3, 4, high=4)"),
+    ),
     BITWISE: (("boolean(3, 4)", "boolean(4)"), ("integers(3, 4, high=8)", "6")),
 }
 _NUMBER = "2.5"
 _SHAPES = (("3, 4", "3, 4"), ("3, 4", "4"), ("3, 1", "1, 4"))  # that broadcast
 _DIMS = words("dim")
+_PAIRS = (("dim0", "dim1"), ("axis0", "axis1"))  # of dimensions
+_VALUES = {"dtype": "'complex128'", "device": "'cpu'"}  # of arguments that any op takes alike
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,12 @@ class UsualSamples:
             special = [pairs for names, pairs in _OPERANDS.items() if self.ufunc in names]
             if special:
                 return tuple(dict(zip([a.name for a in tensors], pair)) for pair in special[0])
+        if len(tensors) == 1 and tuple(a.name for a in others) in _PAIRS:
+            return tuple(self.of_two_dims(tensors[0].name, *(a.name for a in others)))
+        if len(tensors) == 1 and others and all(a.name in _VALUES for a in others if a.default is None):
+            given = {a.name: _VALUES[a.name] for a in others if a.default is None}
+            if given:
+                return ({tensors[0].name: self.array(tensors[0].name, "3, 4"), **given},)
         if len(tensors) == 1 and all(a.default is not None or a.name in _DIMS for a in others):
             return tuple(self.of_one_tensor(tensors[0].name))
         if len(tensors) == 2 == len(required) and self.is_elementwise:
@@ -57,6 +70,10 @@ class UsualSamples:
     def generator_in(interval: Interval | None) -> str:
         is_half_line = interval is not None and interval.lower == 0 and interval.upper == math.inf
         return "positive" if is_half_line else "real"
+
+    def of_two_dims(self, name: str, one: str, other: str) -> Iterator[Sample]:
+        yield {name: self.array(name, "3, 4"), one: "0", other: "1"}
+        yield {name: self.array(name, "2, 3, 4"), one: "0", other: "-1"}
 
     def of_two_tensors(self, first: Argument, second: Argument) -> Iterator[Sample]:
         for one, other in _SHAPES:

@@ -267,8 +267,14 @@ SAMPLE_NAMES = SAMPLE_GENERATORS | words("integers geometry strided slice")
 NUMBER_NAMES = words("inf nan pi")
 # The functions are those of gradsmith/verify/references.py.
 REFERENCE_FUNCTIONS = words(
-    "axes class_weights corner cross_entropy grid log_softmax nll_loss nll_loss_backward places_of put reduced slices "
-    "softmax strided_places sum_to"
+    """
+    T as_strided axes basic_index_backward bmm chunk class_weights contiguous copy_ corner cross_entropy
+    div_mode expand fill_ flatten floor_divide gather gelu geometry_scatter geometry_slice grid index_add
+    index_backward index_put index_select linear log_softmax log_softmax_backward mT masked_fill masked_select
+    max_dim min_dim mse_loss narrow nll_loss nll_loss_backward places_of put reduced remainder restore_dims
+    scatter scatter_add scatter_reduce select sgn sign slices softmax softmax_backward split split_sizes
+    squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
+    """
 )
 REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(
     "np scipy abs bool complex enumerate float int len list max min range reversed round sorted sum tuple zip"

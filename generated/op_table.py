@@ -139,7 +139,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The first tensor plus `alpha` times the second.",
         latex="x + \\alpha \\, y",
-        reference="self + alpha * other",
     ),
     OpRow(
         name="sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
@@ -213,7 +212,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The first tensor minus `alpha` times the second.",
         latex="x - \\alpha \\, y",
-        reference="self - alpha * other",
     ),
     OpRow(
         name="mul(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -385,7 +383,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\operatorname{sign}\\left(x\\right)",
-        reference="np.where(np.isnan(self), 0, np.sign(self))",
     ),
     OpRow(
         name="sgn(Tensor self) -> Tensor",
@@ -422,7 +419,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-2.0, 0.0, inf]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\operatorname{sign}\\left(x\\right)",
-        reference="np.where(np.isnan(self), 0, np.sign(self)) if np.isrealobj(self) else np.divide(self, np.abs(self), out=np.zeros_like(self), where=self != 0)",
     ),
     OpRow(
         name="square(Tensor self) -> Tensor",
@@ -458,7 +454,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[inf, -0.0]"}, {"self": "[inf, 0.0]"}),
         ),
         latex="x^2",
-        reference="self * self",
     ),
     OpRow(
         name="reciprocal(Tensor self) -> Tensor",
@@ -494,7 +489,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, -0.0, inf]"}, {"self": "[-inf, -inf, 0.0]"}),
         ),
         latex="\\frac{1}{x}",
-        reference="1 / self",
     ),
     OpRow(
         name="conj(Tensor self) -> Tensor",
@@ -635,7 +629,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Quotient of two tensors, rounded down (\"floor\"), towards zero (\"trunc\") or not at all (None).",
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
-        reference="{None: np.positive, 'floor': np.floor, 'trunc': np.trunc}[rounding_mode](self / other)",
     ),
     OpRow(
         name="floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
@@ -673,7 +666,6 @@ OPS: "tuple[OpRow, ...]" = (
         subgradient="zero, also at the jumps",
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
         latex="\\left\\lfloor \\frac{x}{y} \\right\\rfloor",
-        reference="np.floor(np.divide(self, other))",
     ),
     OpRow(
         name="remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
@@ -714,7 +706,6 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
         latex="x \\bmod y",
-        reference="np.fmod(self, other) + other * ((np.fmod(self, other) != 0) & ((np.fmod(self, other) < 0) != (np.asarray(other) < 0)))",
     ),
     OpRow(
         name="pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
@@ -881,7 +872,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-2.0, 0.0, 2.0]", "min": "1", "max": "-1"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\min\\left(\\max\\left(x, \\mathit{min}\\right), \\mathit{max}\\right)",
-        reference="np.clip(self, min, max)",
     ),
     OpRow(
         name="clamp.open(Tensor self, object min=None, object max=None) -> Tensor",
@@ -1205,7 +1195,6 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         domain={"self": Interval(0.0, float("inf"), False, False)},
         latex="\\frac{1}{\\sqrt{x}}",
-        reference="1 / np.sqrt(self)",
     ),
     OpRow(
         name="erf(Tensor self) -> Tensor",
@@ -1270,7 +1259,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Error function by a compiled loop, which has to fit, since there is no other way to write it.",
         latex="\\operatorname{erf}\\left(x\\right)",
-        reference="scipy.special.erf(self)",
     ),
     OpRow(
         name="erf_any(Tensor self) -> Tensor",
@@ -1568,7 +1556,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, inf, -1000.0, 1000.0]"}, {"self": "[0.0, 0.0, 0.0, 0.0]"}),
         ),
         latex="\\frac{1}{1 + e^{-x}}",
-        reference="1 / (1 + np.exp(-self))",
     ),
     OpRow(
         name="relu(Tensor self) -> Tensor",
@@ -1605,7 +1592,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.0, 0.0, 1.0, inf, -inf]"}, {"self": "[0.0, 0.0, 1.0, 1.0, 0.0]"}),
         ),
         latex="\\max\\left(x, 0\\right)",
-        reference="np.maximum(self, 0)",
     ),
     OpRow(
         name="threshold_backward(Tensor self, Tensor output) -> Tensor",
@@ -1639,7 +1625,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Gradient through relu, which leads to the output too, so that it can be differentiated, to zeros.",
         latex="\\begin{cases} 0 & \\text{if } \\mathit{output} \\le 0 \\\\ x & \\text{otherwise} \\end{cases}",
-        reference="np.where(output <= 0, 0, self)",
     ),
     OpRow(
         name="softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
@@ -1679,7 +1664,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1000.0, 21.0, 1000.0]"}, {"self": "[0.0, 1.0, 1.0]"}),
         ),
         latex="\\begin{cases} x & \\text{if } x \\, \\beta > \\mathit{threshold} \\\\ \\frac{\\operatorname{log1p}\\left(e^{x \\, \\beta}\\right)}{\\beta} & \\text{otherwise} \\end{cases}",
-        reference="np.where(self * beta > threshold, self, np.logaddexp(0, self * beta) / beta)",
     ),
     OpRow(
         name="gelu(Tensor self, *, str approximate='none') -> Tensor",
@@ -1716,7 +1700,6 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, 30.0, -30.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
         ),
-        reference="np.where(approximate == 'tanh', 0.5 * self * (1 + np.tanh(np.sqrt(2 / np.pi) * (self + 0.044715 * self**3))), self * scipy.special.ndtr(self))",
     ),
     OpRow(
         name="gelu_erf(Tensor self) -> Tensor",
@@ -1749,7 +1732,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The exact form of gelu.",
         latex="0.5 \\, x \\, \\left(1 + \\operatorname{erf}\\left(0.7071 \\, x\\right)\\right)",
-        reference="self * scipy.special.ndtr(self)",
     ),
     OpRow(
         name="gelu_tanh(Tensor self) -> Tensor",
@@ -1782,7 +1764,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The approximate form of gelu.",
         latex="0.5 \\, x \\, \\left(1 + \\tanh\\left(0.7979 \\, \\left(x + 0.04471 \\, x \\, x \\, x\\right)\\right)\\right)",
-        reference="0.5 * self * (1 + np.tanh(np.sqrt(2 / np.pi) * (self + 0.044715 * self**3)))",
     ),
     OpRow(
         name="silu(Tensor self) -> Tensor",
@@ -1818,7 +1799,6 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 40.0, -1000.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
         ),
         latex="x \\, \\operatorname{sigmoid}\\left(x\\right)",
-        reference="self / (1 + np.exp(-self))",
     ),
     OpRow(
         name="eq(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -2349,9 +2329,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="",
         outputs=(True,),
         samples=(
-            {"self": "integers(3, 4, high=64)", "other": "integers(4, high=4)"},
-            {"self": "integers(3, 4, low=-64, high=64)", "other": "2"},
-            {"self": "300", "other": "integers(3, 4, high=4)"},
+            {"self": "integers(3, 4, high=8)", "other": "integers(4, high=4)"},
+            {"self": "integers(3, 4, low=-8, high=8)", "other": "2"},
+            {"self": "3", "other": "integers(3, 4, high=4)"},
         ),
         operators=(("__rshift__", "binary"), ("__rrshift__", "reflected"), ("__irshift__", "inplace")),
         aliases=(),
@@ -2788,7 +2768,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Variance of all elements; `unbiased` divides by the count minus one.",
-        reference="np.var(self, ddof=int(unbiased))",
     ),
     OpRow(
         name="var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
@@ -2823,7 +2802,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Variance along dimensions; `unbiased` divides by the count minus one.",
-        reference="np.var(self, axis=axes(dim), ddof=int(unbiased), keepdims=keepdim)",
     ),
     OpRow(
         name="std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
@@ -2897,7 +2875,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Standard deviation of all elements; `unbiased` divides by the count minus one.",
-        reference="np.std(self, ddof=int(unbiased))",
     ),
     OpRow(
         name="std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
@@ -2932,7 +2909,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Standard deviation along dimensions; `unbiased` divides by the count minus one.",
-        reference="np.std(self, axis=axes(dim), ddof=int(unbiased), keepdims=keepdim)",
     ),
     OpRow(
         name="cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
@@ -3002,7 +2978,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sum over the dimensions that broadcasting to the tensor's shape would have added or stretched.",
-        reference="sum_to(self, size)",
     ),
     OpRow(
         name="restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)",
@@ -3037,7 +3012,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="A reduced result with the reduced dimensions put back, as keepdim would have left them.",
-        reference="self if keepdim else np.expand_dims(self, dim)",
     ),
     OpRow(
         name="amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
@@ -3185,7 +3159,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The greater of two elements.",
-        reference="np.maximum(self, other)",
     ),
     OpRow(
         name="max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -3224,7 +3197,6 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]"}),
         ),
-        reference="(np.max(self, axis=dim, keepdims=keepdim), np.argmax(self, axis=dim, keepdims=keepdim))",
     ),
     OpRow(
         name="min(Tensor self) -> Tensor",
@@ -3292,7 +3264,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The smaller of two elements.",
-        reference="np.minimum(self, other)",
     ),
     OpRow(
         name="min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -3331,7 +3302,6 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]", "dim": "1"}, {"self": "[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]"}),
         ),
-        reference="(np.min(self, axis=dim, keepdims=keepdim), np.argmin(self, axis=dim, keepdims=keepdim))",
     ),
     OpRow(
         name="argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -3547,7 +3517,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Exponentials divided by their sum along a dimension.",
         latex="\\frac{e^{x_i}}{\\sum_j e^{x_j}}",
-        reference="softmax(self, dim)",
     ),
     OpRow(
         name="softmax_backward(Tensor self, Tensor output, int dim) -> Tensor",
@@ -3581,7 +3550,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Gradient through a softmax, given its result.",
-        reference="output * (self - np.sum(self * output, axis=dim, keepdims=True))",
     ),
     OpRow(
         name="log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor",
@@ -3618,7 +3586,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Logarithm of the softmax along a dimension, without overflow.",
         latex="x_i - \\log \\sum_j e^{x_j}",
-        reference="log_softmax(self, dim)",
     ),
     OpRow(
         name="log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor",
@@ -3652,7 +3619,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Gradient through a log_softmax, given its result.",
-        reference="self - np.exp(output) * np.sum(self, axis=dim, keepdims=True)",
     ),
     OpRow(
         name="reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
@@ -3720,7 +3686,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The same memory in another shape; an error when that needs a copy.",
-        reference="np.reshape(self, size)",
         depends_on_layout=True,
     ),
     OpRow(
@@ -3754,7 +3719,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The same memory in the shape of another tensor.",
-        reference="np.reshape(self, other.shape)",
         non_differentiable=("other",),
         depends_on_layout=True,
     ),
@@ -3789,7 +3753,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The same elements in the shape of another tensor.",
-        reference="np.reshape(self, other.shape)",
         non_differentiable=("other",),
     ),
     OpRow(
@@ -3826,7 +3789,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Consecutive dimensions made one; the tensor itself when there is nothing to do.",
-        reference="np.reshape(self, (*self.shape[:start_dim], -1, *self.shape[end_dim % self.ndim + 1:]))",
     ),
     OpRow(
         name="ravel(Tensor(a) self) -> Tensor(a)",
@@ -3859,7 +3821,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="One dimension of all elements by rows; a view where they lie so in memory, else a copy.",
-        reference="np.ravel(self)",
     ),
     OpRow(
         name="transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
@@ -3894,7 +3855,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View with two dimensions exchanged.",
-        reference="np.swapaxes(self, dim0, dim1)",
     ),
     OpRow(
         name="swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
@@ -3917,6 +3877,7 @@ OPS: "tuple[OpRow, ...]" = (
         saving="",
         outputs=(True,),
         samples=(
+            {"self": "real(3, 4)", "axis0": "0", "axis1": "1"},
             {"self": "real(2, 3, 4)", "axis0": "0", "axis1": "-1"},
         ),
         operators=(),
@@ -3962,7 +3923,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View with some dimensions moved to other places; the rest keep their order.",
-        reference="np.moveaxis(self, source, destination)",
     ),
     OpRow(
         name="permute(Tensor(a) self, int[] dims) -> Tensor(a)",
@@ -3996,7 +3956,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View with the dimensions in another order.",
-        reference="np.transpose(self, dims)",
     ),
     OpRow(
         name="t(Tensor(a) self) -> Tensor(a)",
@@ -4029,7 +3988,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Transpose of a matrix; a vector stays as it is.",
-        reference="np.transpose(self)",
     ),
     OpRow(
         name="T(Tensor(a) self) -> Tensor(a)",
@@ -4062,7 +4020,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View with the dimensions in reverse order.",
-        reference="np.transpose(self)",
     ),
     OpRow(
         name="mT(Tensor(a) self) -> Tensor(a)",
@@ -4095,7 +4052,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View with the last two dimensions exchanged.",
-        reference="np.swapaxes(self, -1, -2)",
     ),
     OpRow(
         name="squeeze(Tensor(a) self) -> Tensor(a)",
@@ -4160,7 +4116,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View without those of the given dimensions that have size one.",
-        reference="np.squeeze(self, tuple(d for d in np.atleast_1d(dim).tolist() if self.shape[d] == 1))",
     ),
     OpRow(
         name="unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
@@ -4195,7 +4150,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View with a dimension of size one more.",
-        reference="np.expand_dims(self, dim)",
     ),
     OpRow(
         name="expand(Tensor(a) self, int[] size) -> Tensor(a)",
@@ -4229,7 +4183,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated.",
-        reference="np.broadcast_to(self, [n if n >= 0 else self.shape[i - len(size)] for i, n in enumerate(size)])",
     ),
     OpRow(
         name="broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
@@ -4294,7 +4247,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated to the shape of another tensor.",
-        reference="np.broadcast_to(self, other.shape)",
         non_differentiable=("other",),
     ),
     OpRow(
@@ -4331,7 +4283,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View with any sizes and strides (in elements) over the tensor's memory.",
-        reference="np.ravel(self)[strided_places(size, stride, storage_offset or 0)]",
         depends_on_layout=True,
     ),
     OpRow(
@@ -4365,7 +4316,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View at the places that a geometry names.",
-        reference="np.ravel(self)[strided_places(geometry.size, [s // self.itemsize for s in geometry.stride], geometry.offset // self.itemsize)]",
         depends_on_layout=True,
     ),
     OpRow(
@@ -4400,7 +4350,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Tensors joined along a dimension they have.",
-        reference="np.concatenate(tensors, dim)",
     ),
     OpRow(
         name="stack(Tensor[] tensors, int dim=0) -> Tensor",
@@ -4468,7 +4417,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Views of equal length along a dimension; the last one may be shorter.",
-        reference="np.split(self, range(split_size, self.shape[dim], split_size), axis=dim)",
     ),
     OpRow(
         name="split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
@@ -4503,7 +4451,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Views of the given lengths along a dimension.",
-        reference="np.split(self, np.cumsum(split_size)[:-1], axis=dim)",
     ),
     OpRow(
         name="chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
@@ -4538,7 +4485,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="A number of views along a dimension, of equal length as far as possible.",
-        reference="np.split(self, range(-(-self.shape[dim] // chunks), self.shape[dim], -(-self.shape[dim] // chunks)), axis=dim)",
     ),
     OpRow(
         name="unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]",
@@ -4572,7 +4518,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The slices along a dimension, as views.",
-        reference="list(np.moveaxis(self, dim, 0))",
     ),
     OpRow(
         name="flip(Tensor self, int[] dims) -> Tensor",
@@ -4673,7 +4618,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Zeros with the tensor at the place that an index names.",
-        reference="put(np.zeros(shape, self.dtype), index, self, True)",
     ),
     OpRow(
         name="index(Tensor self, object index) -> Tensor",
@@ -4742,7 +4686,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Zeros to which the tensor is added at the places that an index names.",
-        reference="put(np.zeros(shape, self.dtype), index, self, True)",
     ),
     OpRow(
         name="index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor",
@@ -4779,7 +4722,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy with the elements that an index names replaced, or with `accumulate` increased.",
-        reference="put(self, indices, values, accumulate)",
     ),
     OpRow(
         name="select(Tensor(a) self, int dim, int index) -> Tensor(a)",
@@ -4814,7 +4756,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View of one slice along a dimension, without that dimension.",
-        reference="np.take(self, index, axis=dim)",
     ),
     OpRow(
         name="narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
@@ -4850,7 +4791,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View of some consecutive slices along a dimension.",
-        reference="np.take(self, range(start % self.shape[dim], start % self.shape[dim] + length), axis=dim)",
     ),
     OpRow(
         name="gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
@@ -4886,7 +4826,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="One element along a dimension for each element of an index tensor.",
-        reference="self[grid(index, dim)]",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -4924,7 +4863,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy in which elements along a dimension are replaced where an index tensor says.",
-        reference="put(self, grid(index, dim), corner(src, index.shape))",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -4960,7 +4898,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Copy in which elements along a dimension have one value where an index tensor says.",
-        reference="put(self, grid(index, dim), value)",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -4998,7 +4935,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.",
-        reference="put(self, grid(index, dim), corner(src, index.shape), True)",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -5035,7 +4971,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The same with one value for all.",
-        reference="put(self, grid(index, dim), value, True)",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -5072,7 +5007,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy in which elements along a dimension are increased where an index tensor says.",
-        reference="put(self, grid(index, dim), corner(src, index.shape), True)",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -5108,7 +5042,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Slices along a dimension, in the order of an index.",
-        reference="np.take(self, index, axis=dim)",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -5146,7 +5079,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy in which slices along a dimension are increased, in the order of an index.",
-        reference="put(self, slices(self, dim, index), alpha * source, True)",
         non_differentiable=("index",),
     ),
     OpRow(
@@ -5183,7 +5115,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy in which the elements under a mask have one value.",
-        reference="np.where(mask, value, self)",
         non_differentiable=("mask",),
     ),
     OpRow(
@@ -5218,7 +5149,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The elements under a mask, in a row.",
-        reference="np.broadcast_arrays(self, mask)[0][np.broadcast_arrays(self, mask)[1]]",
         non_differentiable=("mask",),
     ),
     OpRow(
@@ -5253,7 +5183,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy of the elements that a view of the tensor would show.",
-        reference="np.ravel(self)[places_of(geometry)]",
     ),
     OpRow(
         name="geometry_scatter(Tensor self, object geometry) -> Tensor",
@@ -5287,7 +5216,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Zeros with the tensor at the places that a view of them would show.",
-        reference="put(np.zeros(np.prod(geometry.base_shape), self.dtype), places_of(geometry), self, True).reshape(geometry.base_shape)",
     ),
     OpRow(
         name="matmul(Tensor self, Tensor other) -> Tensor",
@@ -5429,7 +5357,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Products of the matrices of two batches.",
         latex="r_{bij} = \\sum_k x_{bik} \\, m_{bkj}",
-        reference="np.einsum('bij,bjk->bik', self, mat2)",
     ),
     OpRow(
         name="mv(Tensor self, Tensor vec) -> Tensor",
@@ -5497,7 +5424,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sum of the products of two vectors.",
         latex="\\sum_i x_i \\, t_i",
-        reference="np.sum(self * tensor)",
     ),
     OpRow(
         name="outer(Tensor self, Tensor vec2) -> Tensor",
@@ -5531,7 +5457,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="All products of an element of one vector with one of another.",
         latex="r_{ij} = x_i \\, v_j",
-        reference="self[:, None] * vec2",
     ),
     OpRow(
         name="linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -5569,7 +5494,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Product with the transposed weight, plus the bias.",
         latex="x \\, w^\\mathsf{T} + b",
-        reference="np.matmul(self, weight.T) + (0 if bias is None else bias)",
     ),
     OpRow(
         name="einsum(str equation, Tensor[] operands) -> Tensor",
@@ -5702,7 +5626,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The same memory without history.",
-        reference="np.copy(self)",
         non_differentiable=("self",),
         stops_gradient=True,
     ),
@@ -5736,7 +5659,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor itself when its memory is in order, else a copy that is.",
-        reference="np.copy(self)",
     ),
     OpRow(
         name="to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor",
@@ -5771,7 +5693,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor in another dtype; itself when it has it already.",
-        reference="self.astype(dtype)",
     ),
     OpRow(
         name="to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor",
@@ -5805,7 +5726,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor in the dtype and on the device of another; itself when it is so already.",
-        reference="self.astype(other.dtype)",
         non_differentiable=("other",),
     ),
     OpRow(
@@ -5842,7 +5762,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor on a device, in a dtype; itself when it is so already.",
-        reference="self.astype(self.dtype if dtype is None else dtype)",
     ),
     OpRow(
         name="to_copy(Tensor self, dtype dtype) -> Tensor",
@@ -5943,7 +5862,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Give all elements one value.",
-        reference="np.full_like(self, value)",
     ),
     OpRow(
         name="zero_(Tensor(a!) self) -> Tensor(a!)",
@@ -5975,7 +5893,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Set all elements to zero.",
-        reference="np.zeros_like(self)",
     ),
     OpRow(
         name="copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)",
@@ -6009,7 +5926,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by those of another tensor, broadcast and cast.",
-        reference="np.broadcast_to(src, self.shape).astype(self.dtype)",
     ),
     OpRow(
         name="real(Tensor(a) self) -> Tensor(a)",
@@ -6072,7 +5988,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View of the real parts, of real numbers too.",
-        reference="np.real(self)",
     ),
     OpRow(
         name="imag(Tensor(a) self) -> Tensor(a)",
@@ -6140,7 +6055,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Squared differences, their mean or their sum.",
         latex="\\frac{1}{n} \\sum_i \\left(x_i - t_i\\right)^2",
-        reference="reduced((self - target) ** 2, reduction)",
     ),
     OpRow(
         name="mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor",
@@ -6176,7 +6090,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Gradient through mse_loss, with respect to the first of what it compares.",
         latex="x \\, \\left(\\mathit{scale} \\, \\left(\\mathit{one} - y\\right)\\right)",
-        reference="self * scale * (one - other)",
     ),
     OpRow(
         name="nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor",
@@ -6217,7 +6130,6 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Minus the log-probability of the right class; its mean, its sum or one for each.",
         latex="-\\frac{\\sum_i w_{t_i} \\, x_{i t_i}}{\\sum_i w_{t_i}}",
-        reference="nll_loss(self, target, weight, ignore_index, reduction)",
         non_differentiable=("target",),
     ),
     OpRow(
@@ -6255,7 +6167,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Gradient through nll_loss, which is linear.",
-        reference="nll_loss_backward(self, target, weight, log_probs.shape, ignore_index, reduction)",
         non_differentiable=("target",),
     ),
     OpRow(
@@ -6299,6 +6210,5 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Negative log-likelihood of the softmax; the target holds classes or their probabilities.",
-        reference="cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing)",
     ),
 )

@@ -10,20 +10,25 @@ import ast
 import builtins
 import importlib
 import math
-import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradsmith.generated.op_table import OPS, OpRow
+
+from .usual_references import ReferenceOf, called_names, function_name, usual_reference
+
 if TYPE_CHECKING:
-    from gradsmith.generated.op_table import OpRow
     from gradsmith.runtime.geometry import Geometry
 
     from .samples import Array, Shape, Values
 
-SCIPY_SPECIAL = frozenset({"erf", "erfc", "logsumexp"})  # whose functions serve as references by their own names
 NO_SCIPY = "the reference needs SciPy, which is not installed"
 NO_REFERENCE = "the entry has no reference"
+
+
+ROWS = {row.base: tuple(other for other in OPS if other.base == row.base) for row in OPS}
 
 
 class NotAvailable(Exception):
@@ -32,46 +37,29 @@ class NotAvailable(Exception):
 
 def expected_results(row: OpRow, values: Values) -> list[Array]:
     """The reference's results for the arguments of a call."""
+    with np.errstate(all="ignore"):
+        result = evaluated(row, values)
+    return [np.asarray(part) for part in (result if isinstance(result, (list, tuple)) else [result])]
+
+
+def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:
     text = reference_of(row)
     if not text:
         raise NotAvailable(NO_REFERENCE)
     arguments = {a.name: ast.literal_eval(a.default) for a in row.arguments if a.default is not None}
-    with np.errstate(all="ignore"):
-        result = eval(text, {**names_for(text), **arguments, **values})
-    return [np.asarray(part) for part in (result if isinstance(result, (list, tuple)) else [result])]
+    return eval(text, {**names_for(text, function_name(row)), **arguments, **values})
 
 
 def reference_of(row: OpRow) -> str:
-    """As the entry says; by default NumPy's ufunc, or the function of the op's name in NumPy or SciPy."""
-    if row.reference:
-        return row.reference
-    ufunc = re.fullmatch(r"ufunc\((\w+)\)", row.forward)
-    if ufunc:
-        return f"np.{ufunc[1]}({', '.join(a.name for a in row.arguments)})"
-    return function_of_its_name(row)
+    """As the entry says; by default what follows from its names and its formula."""
+    return row.reference or usual_reference(row, FUNCTIONS)
 
 
-# How NumPy's functions take what PyTorch's arguments say; others keep their places.
-_NUMPY_ARGUMENTS = {
-    "dim": "axis=dim",
-    "keepdim": "keepdims=keepdim",
-    "correction": "ddof=correction",
-    "dtype": "dtype=dtype",
-}
-
-
-def function_of_its_name(row: OpRow) -> str:
-    """``np.sum(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)``, or "" when neither library has it."""
-    arguments = [_NUMPY_ARGUMENTS.get(a.name, a.name) for a in row.arguments]
-    listed = {a.name for a in row.arguments if "[]" in a.type}
-    arguments = ["axis=axes(dim)" if text == "axis=dim" and "dim" in listed else text for text in arguments]
-    if hasattr(np, row.base):
-        return f"np.{row.base}({', '.join(arguments)})"
-    return f"scipy.special.{row.base}({', '.join(arguments)})" if row.base in SCIPY_SPECIAL else ""
-
-
-def names_for(text: str) -> dict[str, Any]:
-    names: dict[str, Any] = {"__builtins__": builtins, "np": np, **FUNCTIONS}
+def names_for(text: str, own: str) -> dict[str, Any]:
+    """What a reference may say; `own` is the definition of the op itself."""
+    definitions = {name: function for name, function in FUNCTIONS.items() if name == own}
+    called = {name: definitions.get(name) or function_called(name) for name in called_names(text)}
+    names: dict[str, Any] = {"__builtins__": builtins, "np": np, **called}
     if "scipy" in text:
         try:
             importlib.import_module("scipy.special")
@@ -79,6 +67,16 @@ def names_for(text: str) -> dict[str, Any]:
         except ImportError:
             raise NotAvailable(NO_SCIPY) from None
     return names
+
+
+def function_called(name: str) -> Any:
+    """An op by its own reference, a definition, Python's function, NumPy's ufunc."""
+    if name in ROWS:
+        return ReferenceOf(ROWS[name], evaluated)
+    found = FUNCTIONS.get(name) or getattr(builtins, name, None) or getattr(np, name, None)
+    if found is None:
+        raise NotAvailable(NO_REFERENCE)
+    return found
 
 
 # ---- reductions
@@ -91,12 +89,12 @@ def axes(dim: Any) -> Any:
     return tuple(dim) if isinstance(dim, (list, tuple)) else dim
 
 
-def softmax(x: Array, dim: int) -> Array:
+def softmax(x: Array, dim: int, dtype: Any = None) -> Array:
     powers = np.exp(x - np.max(x, axis=dim, keepdims=True))
     return np.asarray(powers / np.sum(powers, axis=dim, keepdims=True))
 
 
-def log_softmax(x: Array, dim: int) -> Array:
+def log_softmax(x: Array, dim: int, dtype: Any = None) -> Array:
     shifted = x - np.max(x, axis=dim, keepdims=True)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True)))
 
@@ -107,6 +105,133 @@ def sum_to(x: Array, size: Shape) -> Array:
     result = np.zeros(math.prod(size), x.dtype)
     np.add.at(result, places.ravel(), x.ravel())
     return np.asarray(result.reshape(size))
+
+
+# ---- elements
+
+
+def sgn(x: Array) -> Array:
+    if np.isrealobj(x):
+        return np.where(np.isnan(x), 0, np.sign(x))
+    return np.asarray(np.divide(x, np.abs(x), out=np.zeros_like(x), where=x != 0))
+
+
+def div_mode(x: Array, other: Any, rounding_mode: str | None) -> Array:
+    round_ = {None: np.positive, "floor": np.floor, "trunc": np.trunc}[rounding_mode]
+    return np.asarray(round_(x / other))
+
+
+def remainder(x: Array, other: Any) -> Array:
+    """From the remainder of the division that is rounded towards zero."""
+    rest = np.fmod(x, other)
+    return np.asarray(rest + other * ((rest != 0) & ((rest < 0) != (np.asarray(other) < 0))))
+
+
+def gelu(x: Array, approximate: str = "none") -> Array:
+    if approximate == "tanh":
+        return np.asarray(0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
+    return np.asarray(x * special().ndtr(x))
+
+
+def special() -> Any:
+    try:
+        return importlib.import_module("scipy.special")
+    except ImportError:
+        raise NotAvailable(NO_SCIPY) from None
+
+
+def sign(x: Array) -> Array:
+    return np.where(np.isnan(x), 0, np.sign(x))
+
+
+def floor_divide(x: Array, other: Any) -> Array:
+    return np.asarray(np.floor(np.divide(x, other)))
+
+
+# ---- along a dimension
+
+
+def max_dim(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return np.max(x, axis=dim, keepdims=keepdim), np.argmax(x, axis=dim, keepdims=keepdim)
+
+
+def min_dim(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return np.min(x, axis=dim, keepdims=keepdim), np.argmin(x, axis=dim, keepdims=keepdim)
+
+
+def softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+    return np.asarray(output * (grad - np.sum(grad * output, axis=dim, keepdims=True)))
+
+
+def log_softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+    return np.asarray(grad - np.exp(output) * np.sum(grad, axis=dim, keepdims=True))
+
+
+def restore_dims(x: Array, ndim: int, dim: Any, keepdim: bool) -> Array:
+    return x if keepdim else np.expand_dims(x, dim)
+
+
+# ---- shapes
+
+
+def flatten(x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
+    return np.reshape(x, (*x.shape[:start_dim], -1, *x.shape[end_dim % x.ndim + 1 :]))
+
+
+def view(x: Array, size: Shape) -> Array:
+    return np.reshape(x, size)
+
+
+def transpose(x: Array, dim0: int, dim1: int) -> Array:
+    return np.swapaxes(x, dim0, dim1)
+
+
+def t(x: Array) -> Array:
+    return np.transpose(x)
+
+
+def T(x: Array) -> Array:
+    return np.transpose(x)
+
+
+def mT(x: Array) -> Array:
+    return np.swapaxes(x, -1, -2)
+
+
+def unsqueeze(x: Array, dim: int) -> Array:
+    return np.expand_dims(x, dim)
+
+
+def squeeze_dim(x: Array, dim: Any) -> Array:
+    return np.squeeze(x, tuple(d for d in np.atleast_1d(dim).tolist() if x.shape[d] == 1))
+
+
+def expand(x: Array, size: Shape) -> Array:
+    return np.broadcast_to(x, [n if n >= 0 else x.shape[i - len(size)] for i, n in enumerate(size)])
+
+
+def as_strided(x: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Array:
+    return np.asarray(np.ravel(x)[strided_places(size, stride, storage_offset or 0)])
+
+
+def strided_view(x: Array, geometry: Any) -> Array:
+    return as_strided(x, geometry.size, [s // x.itemsize for s in geometry.stride], geometry.offset // x.itemsize)
+
+
+def split(x: Array, split_size: int, dim: int = 0) -> list[Array]:
+    return np.split(x, range(split_size, x.shape[dim], split_size), axis=dim)
+
+
+def split_sizes(x: Array, split_size: Shape, dim: int = 0) -> list[Array]:
+    return np.split(x, np.cumsum(split_size)[:-1], axis=dim)
+
+
+def chunk(x: Array, chunks: int, dim: int = 0) -> list[Array]:
+    return split(x, -(-x.shape[dim] // chunks), dim)
+
+
+def unbind(x: Array, dim: int = 0) -> list[Array]:
+    return list(np.moveaxis(x, dim, 0))
 
 
 # ---- places
@@ -121,6 +246,43 @@ def put(x: Array, index: Any, values: Any, accumulate: bool = False) -> Array:
     else:
         result[place] = values
     return result
+
+
+def index_put(x: Array, indices: Any, values: Any, accumulate: bool = False) -> Array:
+    return put(x, indices, values, accumulate)
+
+
+def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
+    return np.asarray(x[grid(index, dim)])
+
+
+def scatter(x: Array, dim: int, index: Array, src: Any) -> Array:
+    return put(x, grid(index, dim), corner(src, index.shape))
+
+
+def scatter_reduce(x: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
+    """By adding, which is what the samples do."""
+    return scatter_add(x, dim, index, src)
+
+
+def scatter_add(x: Array, dim: int, index: Array, src: Any) -> Array:
+    return put(x, grid(index, dim), corner(src, index.shape), True)
+
+
+def index_select(x: Array, dim: int, index: Array) -> Array:
+    return np.take(x, index, axis=dim)
+
+
+def index_add(x: Array, dim: int, index: Array, source: Array, alpha: complex = 1) -> Array:
+    return put(x, slices(x, dim, index), alpha * source, True)
+
+
+def masked_fill(x: Array, mask: Array, value: Any) -> Array:
+    return np.where(mask, value, x)
+
+
+def select(x: Array, dim: int, index: int) -> Array:
+    return np.asarray(np.take(x, index, axis=dim))
 
 
 def slices(x: Array, dim: int, index: Any) -> tuple[Any, ...]:
@@ -140,7 +302,7 @@ def corner(x: Any, shape: Shape) -> Any:
     return x[tuple(slice(size) for size in shape)] if isinstance(x, np.ndarray) else x
 
 
-def strided_places(size: Shape, stride: Shape, offset: int) -> Array:
+def strided_places(size: Sequence[int], stride: Sequence[int], offset: int) -> Array:
     """Numbers of the elements of a flat array that a view with these strides shows."""
     places = np.full(size, offset)
     for step, along in zip(stride, np.indices(size)):
@@ -152,6 +314,63 @@ def places_of(geometry: Geometry) -> Array:
     """Numbers of the base's elements that a view inside it shows, in the view's order."""
     itemsize = geometry.dtype.itemsize
     return strided_places(geometry.shape, tuple(s // itemsize for s in geometry.strides), geometry.offset // itemsize)
+
+
+def narrow(x: Array, dim: int, start: int, length: int) -> Array:
+    first = start % x.shape[dim]
+    return np.take(x, range(first, first + length), axis=dim)
+
+
+def masked_select(x: Array, mask: Array) -> Array:
+    values, chosen = np.broadcast_arrays(x, mask)
+    return np.asarray(values[chosen])
+
+
+def basic_index_backward(x: Array, shape: Shape, index: Any) -> Array:
+    return put(np.zeros(shape, x.dtype), index, x, True)
+
+
+def index_backward(x: Array, shape: Shape, index: Any) -> Array:
+    return put(np.zeros(shape, x.dtype), index, x, True)
+
+
+def geometry_slice(x: Array, geometry: Geometry) -> Array:
+    return np.asarray(np.ravel(x)[places_of(geometry)])
+
+
+def geometry_scatter(x: Array, geometry: Geometry) -> Array:
+    flat = np.zeros(math.prod(geometry.base_shape), x.dtype)
+    return put(flat, places_of(geometry), x, True).reshape(geometry.base_shape)
+
+
+# ---- copies
+
+
+def contiguous(x: Array) -> Array:
+    return np.copy(x)
+
+
+def fill_(x: Array, value: Any) -> Array:
+    return np.full_like(x, value)
+
+
+def zero_(x: Array) -> Array:
+    return np.zeros_like(x)
+
+
+def copy_(x: Array, src: Any) -> Array:
+    return np.broadcast_to(src, x.shape).astype(x.dtype)
+
+
+# ---- products
+
+
+def bmm(x: Array, mat2: Array) -> Array:
+    return np.asarray(np.einsum("bij,bjk->bik", x, mat2))
+
+
+def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
+    return np.asarray(np.matmul(x, weight.T) + (0 if bias is None else bias))
 
 
 # ---- losses
@@ -167,6 +386,10 @@ def class_weights(shape: Shape, target: Array, weight: Array | None, ignore_inde
     """One weight for each target: that of its class, zero where it is ignored."""
     weights = np.ones(shape[1]) if weight is None else weight
     return np.where(target == ignore_index, 0, weights[np.where(target == ignore_index, 0, target)])
+
+
+def mse_loss(x: Array, target: Array, reduction: str = "mean") -> Any:
+    return reduced((x - target) ** 2, reduction)
 
 
 def nll_loss(
@@ -185,8 +408,9 @@ def unbatched(losses: Any, reduction: str) -> Any:
 
 
 def nll_loss_backward(
-    grad: Array, target: Array, weight: Array | None, shape: Shape, ignore_index: int, reduction: str
+    grad: Array, log_probs: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
 ) -> Array:
+    shape = log_probs.shape
     weights = class_weights(shape, target, weight, ignore_index)
     gradient = np.zeros(shape, grad.dtype)
     gradient[np.arange(len(target)), target] = -weights * grad / (weights.sum() if reduction == "mean" else 1)
@@ -214,7 +438,12 @@ def cross_entropy(
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        axes, class_weights, corner, cross_entropy, grid, log_softmax, nll_loss, nll_loss_backward, places_of, put,
-        reduced, slices, softmax, strided_places, sum_to,
+        T, as_strided, axes, basic_index_backward, bmm, chunk, class_weights, contiguous, copy_, corner,
+        cross_entropy, div_mode, expand, fill_, flatten, floor_divide, gather, gelu, geometry_scatter,
+        geometry_slice, grid, index_add, index_backward, index_put, index_select, linear, log_softmax,
+        log_softmax_backward, mT, masked_fill, masked_select, max_dim, min_dim, mse_loss, narrow, nll_loss,
+        nll_loss_backward, places_of, put, reduced, remainder, restore_dims, scatter, scatter_add,
+        scatter_reduce, select, sgn, sign, slices, softmax, softmax_backward, split, split_sizes, squeeze_dim,
+        strided_places, strided_view, sum_to, t, transpose, unbind, unsqueeze, view, zero_,
     )
 }  # fmt: skip

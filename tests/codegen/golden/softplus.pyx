@@ -88,6 +88,7 @@ cdef object call_softplus(object self, object beta, object threshold):
     self = check_tensor(self, "softplus", "input", 1)
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
+    check_real(self, "softplus")
     return op_softplus(<TensorBase>self, beta, threshold)
 
 def softplus(input, beta=1, threshold=20):

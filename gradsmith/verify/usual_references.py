@@ -1,0 +1,96 @@
+"""The reference of an entry that writes none, which follows from its name, its other names or its formula."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
+
+SCIPY_SPECIAL = frozenset({"erf", "erfc", "logsumexp"})  # whose functions serve as references by their own names
+
+# How NumPy's functions take what PyTorch's arguments say; others keep their places.
+_NUMPY_ARGUMENTS = {
+    "dim": "axis=dim",
+    "keepdim": "keepdims=keepdim",
+    "correction": "ddof=correction",
+    "dtype": "dtype=dtype",
+}
+
+
+def usual_reference(row: OpRow, functions: Collection[str]) -> str:
+    """``np.tanh(self)``, or "" when nothing of the entry says what to compare with.
+
+    In this order: one of `functions`, which are definitions, by the op's name; the ufunc whose inner loop the op uses;
+    a function of NumPy or SciPy of one of the op's names; the formula, computed by NumPy.
+    """
+    own = function_name(row)
+    if own in functions:
+        return f"{own}({', '.join(a.name for a in row.arguments)})"
+    kind, _, text = row.forward.partition("(")
+    text = text.removesuffix(")")
+    if kind == "ufunc":
+        return f"np.{text}({', '.join(a.name for a in row.arguments)})"
+    by_name = next(filter(None, (_of_a_library(row, name) for name in (row.base, *row.aliases))), "")
+    is_formula = kind in ("pointwise", "composite") or not called_names(text)
+    return by_name or (text if is_formula else "")
+
+
+def function_name(row: OpRow) -> str:
+    """``split.sizes`` -> ``split_sizes``."""
+    return f"{row.base}_{row.overload}" if row.overload else row.base
+
+
+def _of_a_library(row: OpRow, name: str) -> str:
+    """``np.sum(self, axis=axes(dim), keepdims=keepdim, dtype=dtype)``."""
+    arguments = [_NUMPY_ARGUMENTS.get(a.name, a.name) for a in row.arguments]
+    listed = {a.name for a in row.arguments if "[]" in a.type}
+    arguments = ["axis=axes(dim)" if text == "axis=dim" and "dim" in listed else text for text in arguments]
+    if hasattr(np, name):
+        is_other = row.overload and sum("=" not in text for text in arguments) > 1  # NumPy has one function for all
+        return "" if is_other else f"np.{name}({', '.join(arguments)})"
+    return f"scipy.special.{name}({', '.join(arguments)})" if name in SCIPY_SPECIAL else ""
+
+
+def called_names(text: str) -> frozenset[str]:
+    """The functions that a reference calls by bare names."""
+    calls = (node.func for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Call))
+    return frozenset(function.id for function in calls if isinstance(function, ast.Name))
+
+
+class ReferenceOf:
+    """An op as a function of arrays: that of the overload which takes the arguments, by its reference."""
+
+    def __init__(self, rows: Collection[OpRow], evaluate: Callable[[OpRow, Mapping[str, Any]], Any]) -> None:
+        self.rows = rows
+        self.evaluate = evaluate
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        for row in self.rows:
+            try:
+                bound = _signature_of(row).bind(*arguments, **named)
+            except TypeError:
+                continue
+            return self.evaluate(row, bound.arguments)
+        raise TypeError(f"no overload of {next(iter(self.rows)).base} takes these arguments")
+
+
+def _signature_of(row: OpRow) -> inspect.Signature:
+    """That of the schema; what follows a star is by name."""
+    star = re.search(r"\*, (.*)\) ->", row.name)
+    by_name = len(star[1].split(", ")) if star else 0
+    places = len(row.arguments) - by_name
+    kinds = [inspect.Parameter.POSITIONAL_OR_KEYWORD] * places + [inspect.Parameter.KEYWORD_ONLY] * by_name
+    empty = inspect.Parameter.empty
+    return inspect.Signature(
+        [
+            inspect.Parameter(a.name, kind, default=empty if a.default is None else ast.literal_eval(a.default))
+            for a, kind in zip(row.arguments, kinds)
+        ]
+    )
