@@ -15,6 +15,7 @@ from .printing import literal_text
 from .stubs import stub_view, tensor_stub_view
 from .table_rows import op_rows
 from .tensor_view import package_view, tensor_view
+from .used_imports import with_used_imports
 from .views import FamilyView
 from .vocabulary import METHODS_MODULE
 
@@ -52,6 +53,7 @@ def render(template: str, table: Table, **views: object) -> str:
     """Fill in a template; what every file says of its origin comes from the table."""
     remake = "build it again" if table.library else "run `make generate`"
     text = environment().get_template(template).render(file_name=table.file_name, remake=remake, **views)
+    text = with_used_imports(text) if template.endswith(".pyx.j2") else text
     return f"{text.rstrip()}\n"
 
 

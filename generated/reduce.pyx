@@ -2,179 +2,46 @@
 """The reduce family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arguments cimport (
-    BOOL_ITEMS,
-    FLOAT_ITEMS,
-    INT_ITEMS,
-    NUMBER_ITEMS,
-    STR_ITEMS,
-    array_or_none,
-    arrays_in,
-    arrays_of,
     as_bool,
-    as_bool_or_none,
-    as_device,
-    as_device_or_none,
-    as_dtype,
     as_dtype_or_none,
-    as_first_operand,
-    as_float,
-    as_float_or_none,
-    as_floating,
     as_int,
-    as_int_or_none,
     as_int_tuple,
     as_int_tuple_or_none,
-    as_number,
     as_number_or_none,
-    as_operand,
-    as_optional_tensor_list,
-    as_optional_tensor_list_or_none,
-    as_promoted,
-    as_str,
-    as_str_or_none,
-    as_tensor_list,
-    as_tensor_list_or_none,
-    as_tensor_operand,
-    as_tuple,
-    as_tuple_or_none,
-    check_no_gradient,
-    check_no_gradient_list,
-    check_not_recorded,
-    check_real,
     check_tensor,
-    check_tensor_or_none,
-    copies_of,
     copy_into,
-    copy_of,
-    device_of,
-    dtype_of,
-    dtypes_of,
-    is_complex,
-    is_tensor,
-    item_of,
     ndim_of,
-    number_as_tensor,
     numel_of,
-    offset_of,
-    only_one,
-    refuse_numbers,
     shape_of,
-    shapes_of,
-    spread,
-    stride_of,
-    write_values,
 )
-from gradsmith.runtime.array cimport (
-    FusedKernel,
-    binary,
-    binary_into,
-    binary_scalar,
-    binary_scalar_into,
-    unary,
-    unary_into,
-)
-from gradsmith.runtime.become_view cimport become_view
-from gradsmith.runtime.forward_ad cimport (
-    LevelWalk,
-    end_tangents,
-    plus,
-    plus_list,
-    stand_in,
-    stand_in_list,
-    walk_levels,
-)
-from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.history cimport (
-    collect_edge,
-    collect_edge_list,
-    requires_grad_1,
-    requires_grad_2,
-    requires_grad_3,
-    requires_grad_list,
-    reset_accumulator,
-    set_history,
-    set_history_list,
-)
-from gradsmith.runtime.inplace cimport check_change, check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node, wants, wants_any
-from gradsmith.runtime.node_slots cimport (
-    drop_value,
-    give,
-    give_list,
-    gradient,
-    gradient_or_zeros,
-    set_value,
-    value_of,
-)
+from gradsmith.runtime.forward_ad cimport LevelWalk, stand_in, walk_levels
+from gradsmith.runtime.history cimport collect_edge, requires_grad_1, set_history
+from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
+from gradsmith.runtime.node cimport Node
+from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
 from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
 from gradsmith.runtime.out cimport dtype_of_out, give_out
 from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport (
-    prepare_addend,
-    prepare_apart,
-    prepare_clampable,
-    prepare_compared,
-    prepare_factor,
-    prepare_floating,
-    prepare_magnitude,
-    prepare_numeric,
-    prepare_own_dtype,
-    prepare_subtrahend,
-)
-from gradsmith.runtime.saved_hooks cimport raw_saved, raw_saved_list
-from gradsmith.runtime.saved_variable cimport (
-    save_input,
-    save_list,
-    save_mode,
-    save_object,
-    save_output,
-    saved_attribute,
-    saved_list_attribute,
-    unpack,
-    unpack_list,
-    unpack_number,
-    unpack_object,
-)
+from gradsmith.runtime.preparation cimport prepare_own_dtype
+from gradsmith.runtime.saved_hooks cimport raw_saved
+from gradsmith.runtime.saved_variable cimport save_input, save_output, saved_attribute, unpack
 from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport (
-    has_tangent_1,
-    has_tangent_2,
-    has_tangent_3,
-    has_tangent_list,
-    swap_ceiling,
-)
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
-from gradsmith.runtime.view cimport as_view, as_view_list, share_version
+from gradsmith.runtime.tangent cimport has_tangent_1
+from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap
+from gradsmith.runtime.view cimport as_view
 
-from gradsmith.generated.division cimport (
-    op_div_tensor_scalar,
-)
-from gradsmith.runtime.formula_numbers cimport (
-    count_of,
-)
-from gradsmith.runtime.formulas cimport (
-    prod_backward,
-    prod_backward_dim,
-    std_backward,
-    var_backward,
-)
-from gradsmith.generated.joining cimport (
-    op_flip,
-)
-from gradsmith.generated.shape cimport (
-    op_expand,
-    op_reshape,
-)
+from gradsmith.generated.division cimport op_div_tensor_scalar
+from gradsmith.runtime.formula_numbers cimport count_of
+from gradsmith.runtime.formulas cimport prod_backward, prod_backward_dim, std_backward, var_backward
+from gradsmith.generated.joining cimport op_flip
+from gradsmith.generated.shape cimport op_expand, op_reshape
 from gradsmith.runtime.functions cimport reductions, shapes
 
 import numpy as np
 
 from gradsmith.runtime.overloads import REQUIRED, Overload
-from gradsmith.runtime.return_types import return_type
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
