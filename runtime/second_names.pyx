@@ -30,6 +30,7 @@ cdef extern from "Python.h":
         PyObject *m_self
     const int METH_FASTCALL
     const int METH_KEYWORDS
+    PyObject **PySequence_Fast_ITEMS(object)
     object PyCFunction_NewEx(PyMethodDef *, object, object)
 
 # As in codegen/names.py.
@@ -127,15 +128,19 @@ cdef bint all_are_given(Parameters p, tuple names, PyObject *const *values) exce
 
 
 cdef PyObject *call_without_none(Parameters p, PyObject *const *args, Py_ssize_t given, tuple names) except NULL:
+    """The same call without the second names that have None."""
     cdef Py_ssize_t i
-    cdef list positional = [<object>args[i] for i in range(given)]
-    cdef dict named = {}
+    cdef list values = [<object>args[i] for i in range(given)]
+    cdef list kept = []
     for i in range(len(names)):
         if <object>args[given + i] is not None or names[i] not in p.first_names:
-            named[names[i]] = <object>args[given + i]
-    result = p.function(*positional, **named)
-    Py_INCREF(result)
-    return <PyObject *>result
+            kept.append(names[i])
+            values.append(<object>args[given + i])
+    names = with_first_names(p, tuple(kept), given)
+    cdef PyObject *result = p.own_call(p.own_self, PySequence_Fast_ITEMS(values), given, <PyObject *>names)
+    if result == NULL:
+        name_missing(p, given, <PyObject *>names)
+    return result
 
 
 cdef tuple with_first_names(Parameters p, tuple names, Py_ssize_t given):

@@ -14,7 +14,6 @@ from gradsmith.runtime.collected cimport track
 from gradsmith.runtime.copy_slices cimport make_view_node
 from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled
 from gradsmith.runtime.history cimport requires_grad, set_grad_fn
-from gradsmith.runtime.input_metadata cimport set_metadata
 from gradsmith.runtime.node cimport Node
 from gradsmith.runtime.tensor cimport (
     INFERENCE,
@@ -131,7 +130,6 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
     if t.own_version != version_of(t):
         check_view(t)
     node = make_view_node(base, t)
-    set_metadata(&(<Node>node).metadata, t.array)
     set_grad_fn(t, node, 0)
     t.own_version = version_of(t)
     return t.grad_fn

@@ -460,6 +460,12 @@ def test_a_second_name_with_none_is_not_given():
     assert gs.sum(x, axis=None).item() == 3
     assert gs.sum(x, dim=0, axis=None, keepdims=None).tolist() == [1, 2]
     assert gs.sum(x, 1, x1=None).tolist() == [3]
+    assert gs.sum(x, axis=None, keepdims=True).tolist() == [[3]]
+    assert gs.mean(a=x, axis=1, keepdims=None).tolist() == [1.5]
+    with pytest.raises(TypeError, match=r"sum\(\) missing 1 required argument: 'input'"):
+        gs.sum(axis=None)
+    with pytest.raises(TypeError, match="several values for argument 'input'"):
+        gs.sum(x, axis=None, a=x)
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,15 @@ def writes_through_views():
     y.sum().backward()
 
 
+def views_of_many_dimensions():
+    """More than a node has room for in itself."""
+    y = leaf(np.ones((2, 1, 2, 1))) * 1
+    view, part = y.transpose(0, 1), y[0:1]
+    y.mul_(2)
+    part.mul_(3)
+    (y + view.transpose(0, 1) + part).sum().backward()
+
+
 def several_outputs():
     x = leaf(np.ones((4, 3)))
     one, *_ = x.split(2)
@@ -250,7 +259,7 @@ SCENES = [
     graph_with_a_cycle_of_hooks,
     writes_through_views,
 ]
-SCENES += [several_outputs, kept_gradients, grad_modes, copies, introspection, numpy_results]
+SCENES += [views_of_many_dimensions, several_outputs, kept_gradients, grad_modes, copies, introspection, numpy_results]
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
