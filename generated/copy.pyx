@@ -758,7 +758,7 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
         collect_edge(node, 0, self)
         collect_edge(node, 1, src)
         history = prepare_history("copy_", self, node)
-    write_values("copy_", self, pointwise.stored_of(array_of(src), array_of(self).dtype))
+    write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
         tangents_copy__tensor(self, self, src)
@@ -801,7 +801,7 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
         node.init(1, 0, 0)
         collect_edge(node, 0, self)
         history = prepare_history("copy_", self, node)
-    write_values("copy_", self, pointwise.stored_of(src, array_of(self).dtype))
+    write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_copy__scalar(self, self, src)

@@ -24,7 +24,7 @@ from gradsmith.runtime.dtypes import (
     require_supported,
 )
 from gradsmith.runtime.python_data import array_of_data, existing_array, is_tensor, refuse_masked
-from gradsmith.runtime.ranges import integer_count, integer_line, integer_powers, integer_steps, line
+from gradsmith.runtime.ranges import first_point, integer_count, integer_line, integer_powers, integer_steps, line
 from gradsmith.runtime.tensor import TensorBase, array_behind, from_array, from_shared_array
 
 if TYPE_CHECKING:
@@ -421,9 +421,11 @@ def _spaced(
     first, last = _number(op, "start", start), _number(op, "end", end)
 
     def fill(shape: tuple[int, ...], dtype: DType) -> Array:
+        if shape[0] < 2:
+            return first_point(first, base, shape[0], dtype)
         if dtype.kind in "biu":
             return integer_powers(base, integer_line(op, first, last, shape[0], dtype)).astype(dtype)
-        for bound in (first, last) if shape[0] else ():
+        for bound in (first, last):
             element_of(bound, dtype)  # refused where it does not fit
         values = line(first, last, shape[0])
         with np.errstate(all="ignore"):

@@ -295,9 +295,16 @@ cdef int store_values(object target, object values) except -1:
     elif is_meta(<PyObject *>values):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
-        # Cast apart: what NumPy has to say about a number that does not fit, it says before anything is written.
-        np.copyto(target, real_where_kept(values, target.dtype).astype(target.dtype, copy=False))
+        np.copyto(target, converted(real_where_kept(values, target.dtype), target.dtype))
     return 0
+
+
+cdef object converted(object values, object dtype):
+    """The array in a dtype; NumPy would warn of numbers that do not fit."""
+    if values.dtype == dtype:
+        return values
+    with np.errstate(all="ignore"):
+        return values.astype(dtype)
 
 
 cdef int check_result_dtype(str op, object found, object target) except -1:

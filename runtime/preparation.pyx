@@ -5,7 +5,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arguments cimport is_tensor
 from gradsmith.runtime.array cimport is_meta
-from gradsmith.runtime.tensor cimport TensorBase
+from gradsmith.runtime.tensor cimport TensorBase, wrap
 
 import numpy as np
 
@@ -127,6 +127,8 @@ cdef object prepare_addend(str op, object value, object other, object alpha):
         return other
     dtype = result_type(value, other)
     check_alpha(op, alpha, dtype)
+    if dtype == bool_ and not is_tensor(other):
+        return wrap(np.asarray(other))      # Python's product of a bool with alpha would be an integer
     if is_integral(other) and other.dtype != dtype:
         return other.to(dtype)      # else the product with alpha would have a dtype of its own
     return other

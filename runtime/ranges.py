@@ -45,25 +45,32 @@ def integer_powers(base: Any, exponents: Array) -> Array:
         return powers.astype(np.int64)
 
 
+def first_point(start: complex, base: Any, steps: int, dtype: DType) -> Array:
+    """``linspace``, or ``logspace`` to a base, of one step or none: then the other end is not looked at."""
+    if not steps:
+        return np.empty(0, dtype)
+    with np.errstate(all="ignore"):
+        value = start if base is None else np.power(base, start, dtype=np.result_type(base, start, np.float64)).item()
+    return element_of(value, dtype).reshape(1)
+
+
 def integer_line(op: str, start: complex, end: complex, steps: int, dtype: DType) -> Array:
     """The points of ``linspace``, the exponents of ``logspace``, for an integer dtype; the last one is `end`."""
     if dtype == np.bool_:
         raise NotImplementedError(f"{op}(): not defined for dtype bool")
     first, last = _integer(start, dtype), _integer(end, dtype)
     kind = np.float32 if max(abs(first), abs(last)) <= _EXACT else np.float64
-    step = kind(last - first) / kind(max(steps - 1, 1))
+    step = kind(last - first) / kind(steps - 1)
     index = np.arange(steps)
     ahead = kind(first) + step * index.astype(kind)
     back = kind(last) - step * (steps - 1 - index).astype(kind)
-    points: Array = np.where(index < steps // 2, ahead, back) if steps > 1 else ahead
+    points: Array = np.where(index < steps // 2, ahead, back)
     return points
 
 
 def line(first: complex, last: complex, steps: int) -> Array:
     """The points of ``linspace`` in double, counted from the nearer end; infinities and NaN spread as they compute."""
     index = np.arange(steps)
-    if steps < 2:
-        return np.full(steps, first)
     with np.errstate(all="ignore"):
         step = (np.asarray(last) - np.asarray(first)) / (steps - 1)
         points: Array = np.where(index < steps // 2, first + step * index, last - step * (steps - 1 - index))

@@ -140,7 +140,7 @@ cpdef object rounded_div_of(object a, object b, object rounding_mode):
     if rounding_mode not in (None, "floor", "trunc"):
         raise RuntimeError(f"div(): rounding_mode must be None, 'trunc' or 'floor', but got {rounding_mode!r}")
     a, b = promoted(a, b, wrapped_element)
-    check_divisor(b)
+    check_divisor(a, b)
     if rounding_mode is None:
         return take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
     if a.dtype.kind == "f" and rounding_mode == "trunc":
@@ -154,8 +154,8 @@ cpdef object rounded_div_of(object a, object b, object rounding_mode):
     return quotient
 
 
-cdef int check_divisor(object b) except -1:
-    if b.dtype.kind in "iu" and not np.all(b):
+cdef int check_divisor(object a, object b) except -1:
+    if b.dtype.kind in "iu" and a.size and not np.all(b):
         raise RuntimeError("ZeroDivisionError: an integer cannot be divided by zero")
     if b.dtype.kind == "c":
         raise NotImplementedError("div() with a rounding_mode is not defined for complex numbers")
@@ -197,6 +197,13 @@ cpdef object copy_to_of(object a, object device, object dtype):
 cpdef object stored_of(object value, object dtype):
     """What is written to a tensor of a dtype: an array as it is, a number if it fits."""
     return value if isinstance(value, np.ndarray) else element_of(value, dtype)
+
+
+cpdef object copied_of(object value, object dtype):
+    """What is copied to a tensor of a dtype. A number is converted as a tensor would be, and may lose what does not fit."""
+    if not isinstance(value, np.ndarray) and (not isinstance(value, int) or -2**63 <= value < 2**63):
+        return np.asarray(value)
+    return stored_of(value, dtype)
 
 
 cpdef object filling_of(object value, object dtype):

@@ -104,12 +104,12 @@ run_scalar(const gs_loop *loop, PyObject *a, npy_intp size, char *element, int n
 /* ---- the general path: operands converted to one type */
 
 static int
-check_divisor(gs_ufunc ufunc, int type, PyObject *divisor)
+check_divisor(gs_ufunc ufunc, int type, PyObject *dividend, PyObject *divisor)
 {
     if (gs_ufuncs[ufunc].rule != GS_RULE_INTEGER_DIVISION || gs_category_of(type) != GS_INT || gs_is_meta(divisor)) {
         return 0;
     }
-    if (PyArray_CountNonzero((PyArrayObject *)divisor) == gs_size(divisor)) {
+    if (gs_size(dividend) == 0 || PyArray_CountNonzero((PyArrayObject *)divisor) == gs_size(divisor)) {
         return 0;
     }
     PyErr_Format(PyExc_RuntimeError, "ZeroDivisionError: %s: integer division by zero", gs_op_name(ufunc));
@@ -190,7 +190,7 @@ compute(gs_ufunc ufunc, int type, PyObject *const *inputs)
     int n_in = gs_ufuncs[ufunc].n_in;
     npy_intp dims[NPY_MAXDIMS];
     int nd = gs_broadcast_shape(inputs, n_in, dims);
-    if (nd < 0 || (n_in == 2 && check_divisor(ufunc, type, inputs[1]) < 0)) {
+    if (nd < 0 || (n_in == 2 && check_divisor(ufunc, type, inputs[0], inputs[1]) < 0)) {
         return NULL;
     }
     const gs_loop *loop = gs_find_loop(ufunc, type);

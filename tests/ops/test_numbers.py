@@ -160,6 +160,31 @@ def test_data_has_to_fit(data, dtype, expected):
         assert gs.tensor(data, dtype=dtype).tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
+@pytest.mark.parametrize("divisor", [0, gs.tensor([0])], ids=["number", "tensor"])
+def test_nothing_can_be_divided_by_zero(dtype, divisor):
+    """As in PyTorch: no element, no error."""
+    nothing = gs.zeros(0, 1, dtype=dtype)
+    results = [nothing // divisor, nothing % divisor]
+    results += [gs.div(nothing, divisor, rounding_mode=mode) for mode in ("floor", "trunc")]
+    assert all(result.shape == (0, 1) for result in results)
+    for op in (gs.floor_divide, gs.remainder):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            op(gs.ones(2, dtype=dtype), gs.tensor([0]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "expected"),
+    [("int8", 300, 44), ("uint8", -1.5, 255), ("int64", 1 + 2j, 1), ("float32", 1 + 2j, 1.0), ("float32", 1e300, inf),
+     ("uint8", nan, 0), ("bool", 2j, True), ("float16", 2**40, inf), ("float64", 0.1, 0.1), ("complex64", 2j, 2j)],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+def test_a_copied_number_is_converted_like_a_tensor(dtype, number, expected):
+    """As in PyTorch, where `fill_` refuses what does not fit."""
+    assert gs.zeros(2, dtype=dtype).copy_(number).tolist() == [expected] * 2
+    assert gs.zeros(2, dtype=dtype).copy_(gs.tensor(number, dtype=gs.complex128)).tolist() == [expected] * 2
+
+
 # ---- alpha
 
 
@@ -175,6 +200,20 @@ def test_refused_alpha(first, second, alpha, words):
         with pytest.raises(RuntimeError, match=words):
             call()
     assert x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("alpha", [True, False, 2, 300, -1])
+def test_sums_of_bools_are_bools(alpha):
+    """As in PyTorch, where any number but zero is True."""
+    flags, sums = gs.tensor([True, False]), [True, bool(alpha)]
+    for other in (True, gs.tensor(True), gs.tensor([True, True])):
+        assert gs.add(flags, other, alpha=alpha).tolist() == sums
+        assert flags.clone().add_(other, alpha=alpha).tolist() == sums
+        assert gs.add(flags, other, alpha=alpha, out=gs.zeros(2)).tolist() == sums
+    assert gs.add(flags, False, alpha=alpha).tolist() == [True, False]
+    assert gs.add(True, True, alpha=alpha).dtype == gs.bool
+    with pytest.raises(RuntimeError, match="must be an integer"):
+        gs.add(flags, True, alpha=2.0)
 
 
 def test_alpha_has_no_dtype_of_its_own():

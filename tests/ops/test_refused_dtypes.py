@@ -247,6 +247,17 @@ def test_linspace_and_logspace_of_integers():
         gs.linspace(300, 400, 3, dtype=gs.int8)
 
 
+def test_the_end_of_one_step_is_not_looked_at():
+    """As in PyTorch; without a step neither end is."""
+    assert gs.linspace(-1.5, float("inf"), 1, dtype=gs.int64).tolist() == [-1]
+    assert gs.linspace(2.5, 300, 1, dtype=gs.bool).tolist() == [True]
+    assert gs.logspace(2, 300, 1, dtype=gs.uint8).tolist() == [100]
+    assert gs.linspace(float("nan"), -1, 0, dtype=gs.uint8).shape == (0,)
+    for start, steps in ((300, 1), (0, 2)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            gs.linspace(start, 300, steps, dtype=gs.int8)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [(("float32", (2,)), ("complex128", ()), "complex64"), (("float64", (2,)), ("complex64", ()), "complex128"),
