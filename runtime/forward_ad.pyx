@@ -14,7 +14,7 @@ from libc.stdint cimport UINT64_MAX
 cimport numpy as cnp
 
 from gradsmith.runtime.array cimport is_meta
-from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.grad_mode cimport grad_enabled, inference_mode_enabled, swap_grad_mode
 from gradsmith.runtime.history cimport collect_edge, has_gradient, requires_grad, set_history
 from gradsmith.runtime.node cimport Node
 from gradsmith.runtime.node_slots cimport give, gradient
@@ -28,7 +28,7 @@ from gradsmith.runtime.tangent cimport (
     levels_of,
     swap_ceiling,
 )
-from gradsmith.runtime.tensor cimport IS_TANGENT, IS_VIEW, TensorBase, wrap
+from gradsmith.runtime.tensor cimport INFERENCE, IS_TANGENT, IS_VIEW, TensorBase, VIEW_RESTRICTIONS, wrap
 from gradsmith.runtime.view cimport share_version, view_at
 
 import numpy as np
@@ -107,18 +107,15 @@ cdef class LevelWalk:
         cdef TensorBase present
         if not has_gradient(result):
             return 0
+        if result.flags & IS_VIEW:
+            make_writable(<TensorBase>result.base, self.level, tangent is not None)
         present = tangent_at(result, self.level)
-        if tangent is None:
-            if present is not None:
-                upcalls.fill_(present, 0)
-            return 0
-        if present is None and result.flags & IS_VIEW:
-            attach(<TensorBase>result.base, self.level, zeros_like(<TensorBase>result.base))
-            present = tangent_at(result, self.level)
-        if present is None or is_recorded_leaf(present):
+        if present is not None and may_be_written(present):
+            upcalls.fill_(present, 0) if tangent is None else upcalls.copy_(present, fitting(result, tangent))
+        elif tangent is not None:
             attach(result, self.level, laid_out_like(result, fitting(result, tangent)))
-        else:
-            upcalls.copy_(present, fitting(result, tangent))
+        elif present is not None:
+            attach(result, self.level, zeros_like(result))
         return 0
 
     cdef int give_list(self, object results, object tangents) except -1:
@@ -184,9 +181,26 @@ cdef list plus_list(list a, object b):
     return list(b) if a is None else [plus(<TensorBase>x, <TensorBase>y) for x, y in zip(a, b)]
 
 
-cdef bint is_recorded_leaf(TensorBase t) noexcept:
-    """A tangent that the user wants a gradient of: it may not be written."""
-    return t.grad_fn == NULL and requires_grad(t)
+cdef int make_writable(TensorBase base, Level level, bint needed) except -1:
+    """A view of `base` is about to be written: its tangent has to be one that can be, if it has or needs one."""
+    cdef TensorBase present = tangent_at(base, level)
+    if present is None and needed:
+        attach(base, level, zeros_like(base))
+    elif present is not None and not may_be_written(present):
+        attach(base, level, copied_like(base, present))
+    return 0
+
+
+cdef bint may_be_written(TensorBase tangent) noexcept:
+    """Not where `check_inplace` would refuse, as of one that the user wants a gradient of: the value is written already."""
+    cdef TensorBase owner = <TensorBase>tangent.base if tangent.flags & IS_VIEW else tangent
+    if tangent.flags & INFERENCE and not inference_mode_enabled():
+        return False
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>tangent.array):
+        return is_meta(tangent.array)
+    if not grad_enabled() or not requires_grad(tangent):
+        return True
+    return owner.grad_fn != NULL and not is_alias(owner) and not tangent.flags & VIEW_RESTRICTIONS
 
 
 cdef TensorBase zeros_like(TensorBase t):

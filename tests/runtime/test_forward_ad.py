@@ -430,6 +430,56 @@ def test_a_write_to_a_dual_is_a_change_of_the_tensor():
         z.backward()
 
 
+WRITES = {
+    "number": (lambda x, y: x.fill_(3), [0, 0, 0], [0, 0, 0]),
+    "copy": (lambda x, y: x.copy_(y), [7, 8, 9], [0, 0, 0]),
+    "index": (lambda x, y: x.__setitem__((), y), [7, 8, 9], [0, 0, 0]),
+    "element": (lambda x, y: x.__setitem__(1, y[1]), [4, 8, 6], [1, 0, 1]),
+    "number through a view": (lambda x, y: x.__setitem__(0, 5.0), [0, 5, 6], [0, 1, 1]),
+    "view": (lambda x, y: x.view(3).copy_(y), [7, 8, 9], [0, 0, 0]),
+    "part": (lambda x, y: x[:2].mul_(y[:2]), [4 + 7, 5 + 2 * 8, 6], [1, 1, 1]),
+    "list": (lambda x, y: x.__setitem__([0, 2], y[:2]), [7, 5, 8], [0, 1, 0]),
+    "sum": (lambda x, y: x.add_(y), [11, 13, 15], [1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("kind", ["leaf", "view of a leaf", "inference", "read-only"])
+def test_a_tangent_that_may_not_be_written_is_replaced(name, kind):
+    """In PyTorch the write fails, after it has changed the value."""
+    write, expected, gradient = WRITES[name]
+    given = leaf = gs.tensor([4.0, 5.0, 6.0], requires_grad="leaf" in kind)
+    if kind == "view of a leaf":
+        given = leaf.view(3)
+    elif kind == "inference":
+        with gs.inference_mode():
+            given = gs.tensor([4.0, 5.0, 6.0])
+    elif kind == "read-only":
+        frozen = np.array([4, 5, 6], np.float32)
+        frozen.flags.writeable = False
+        given = gs.from_numpy(frozen)
+    with dual_level():
+        x = make_dual(gs.tensor([1.0, 2.0, 3.0]), given)
+        write(x, make_dual(gs.ones(3), gs.tensor([7.0, 8.0, 9.0])))
+        found = unpack_dual(x).tangent
+        assert found.tolist() == expected
+        assert given.tolist() == [4, 5, 6]
+        if kind == "leaf" and any(gradient):
+            found.sum().backward()
+            assert leaf.grad.tolist() == gradient
+
+
+def test_a_tangent_is_written_while_nothing_is_recorded():
+    """As in PyTorch."""
+    t = gs.tensor([4.0, 5.0, 6.0], requires_grad=True)
+    with dual_level():
+        x = make_dual(gs.ones(3), t)
+        with gs.no_grad():
+            x[0] = 5.0
+            x.mul_(2)
+        assert unpack_dual(x).tangent is t and t.tolist() == [0, 10, 12] and t._version == 2
+
+
 # ---- memory
 
 
