@@ -183,13 +183,14 @@ class Comparison:
 
     def _same_strides(self, name, mine, others):
         """Strides are promised for views, and for what is computed from operands that lie by rows."""
+        if all(a == b or n == 1 for n, a, b in zip(mine.shape, mine.strides, others.strides)) or not others.array.size:
+            return True
         if not others.is_view and not (self._is_new(name) and self.by_rows):
             return True
-        if [x.strides for x in self.operands] != [x.strides for x in self._operands(self.step, self.ours)]:
-            return True  # a view of something that lies as neither library promises
-        return (
-            all(a == b or n == 1 for n, a, b in zip(mine.shape, mine.strides, others.strides)) or not others.array.size
-        )
+        if [x.strides for x in self.operands] == [x.strides for x in self._operands(self.step, self.ours)]:
+            return False
+        self.accepted.add((name, "strides"))  # a view of something that lies as neither library promises
+        return True
 
     def _scale(self):
         """The largest finite number among the operands."""
@@ -243,9 +244,15 @@ class Comparison:
         """Give our values the bits of PyTorch's, so that rounding errors do not grow from step to step."""
         mine, others = self.ours.tensors(), self.theirs.tensors()
         for name, tensor in others.items():
-            target, source = self.ours.array(mine[name]), self.theirs.array(tensor)
-            if target.dtype.kind in "fc" and target.tobytes() != source.tobytes() and target.flags.writeable:
-                target[...] = source
+            self._give_bits(mine[name], tensor)
+            gradients = self.ours.gradient(mine[name]), self.theirs.gradient(tensor)
+            if None not in gradients:
+                self._give_bits(*gradients)
+
+    def _give_bits(self, ours, theirs):
+        target, source = self.ours.array(ours), self.theirs.array(theirs)
+        if target.dtype.kind in "fc" and target.tobytes() != source.tobytes() and target.flags.writeable:
+            target[...] = source
 
 
 def is_left_out(step: Step):

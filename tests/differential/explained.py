@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compare import UNDEFINED, Difference, close
+from .compare import UNDEFINED, Difference, close, largest
 from .program import STEP, Step
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
@@ -65,7 +65,7 @@ def only_we_refuse(*messages: str) -> Callable[[Difference], bool]:
 
 def not_resized(difference: Difference) -> bool:
     """PyTorch has given `out` the very shape of our result."""
-    if not only_we_refuse("out has shape")(difference):
+    if not only_we_refuse(r"out(\[\d\] \(\w+\))? has shape")(difference):
         return False
     found = re.search(r"but the result has shape (\[.*?\])", difference.ours)
     return found is not None and found[1] in [str(list(x.shape)) for x in difference.operands]
@@ -83,7 +83,39 @@ def overlapping_operands(difference: Difference) -> bool:
         "out" in difference.step.kwargs
         or not any(name in difference.step.call for name in refuse)
         or any(0 in x.shape for x in difference.operands)
+        or all(x.array.size == 1 for x in difference.operands)
+        or indexed_by_itself(difference)
     )
+
+
+def indexed_by_itself(difference: Difference) -> bool:
+    """A write by an index that is, or is made of, the tensor that is written, or a part of it."""
+    if not difference.step.call.endswith(("] = {2}", "index_put_", "index_put", "masked_fill_")):
+        return False
+    written, index = (set(STEP.findall(text)) for text in difference.step.args[:2])
+    return bool(made_of(difference.history, sources(difference.history, written)) & index)
+
+
+def sources(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | None]:
+    """These values and all that they were made of."""
+    found = set(names)
+    for step in reversed(steps):
+        if step.gives in found:
+            found |= step.uses()
+    return found
+
+
+def reads_what_it_writes(difference: Difference) -> bool:
+    """PyTorch does not see that an operand is a view of the same memory where that has gaps, or is an index."""
+    step, operands = difference.step, difference.operands
+    if difference.aspect != "value" or not step.writes() or "out" in step.kwargs:
+        return False
+    if indexed_by_itself(difference):
+        return True
+    written, others = set(STEP.findall(step.args[0])), set(STEP.findall(" ".join(step.args[1:])))
+    has_gaps = any(x.shape and x.strides[-1] > 1 for x in operands)
+    related = made_of(difference.history, sources(difference.history, written)) & others
+    return has_gaps and bool(related) and any(x.is_view for x in operands)
 
 
 def out_among_inputs(difference: Difference) -> bool:
@@ -141,6 +173,7 @@ def another_mistake(difference: Difference) -> bool:
     """Both refuse, and one of them because of the graph or of `out`, where the other one looks at the values first."""
     texts = f"{difference.ours} {difference.theirs}"
     graph = "leaf Variable|automatic differentiation|inference|no_grad mode|out=|out has|resize|desired output type"
+    graph += "|refers? to a single memory location"
     out = "only supports bool tensor for result|Expected the dtype for input and out"
     return difference.aspect == "error type" and bool(re.search(f"{graph}|{out}", texts))
 
@@ -180,9 +213,11 @@ def of_dual_number(difference: Difference) -> bool:
     if difference.aspect == "is_view":
         return difference.theirs and (made_by(difference, *names) or result_of(difference, *names))
     if difference.aspect in ("requires_grad", "is_leaf", "has_node"):  # the write was to what it was made of
-        return difference.step.writes() and made_by(difference, *names)
+        return made_by(difference, *names) and (difference.step.writes() or is_of_a_whole_view(difference))
     if difference.aspect in ("strides", "identity"):
         return made_by(difference, *names)
+    if difference.aspect == "order of hooks":  # one that was registered before a Function wrote to the primal
+        return registered_before_a_write(difference, "parts")
     if difference.step.call.endswith("make_dual"):
         return only_pytorch_refuses("more than one element of the written-to tensor")(difference)
     if difference.step.call.endswith("detach_"):
@@ -190,8 +225,27 @@ def of_dual_number(difference: Difference) -> bool:
     if difference.aspect == "structure":  # a view, outside of inference mode, of a dual number made inside
         return made_by(difference, "parts") and any("inference" in step.source() for step in difference.history)
     if difference.step.writes() and result_of(difference, *names):  # the tangent is replaced, not written
-        return only_pytorch_refuses("a leaf Variable that requires grad")(difference)
+        if only_pytorch_refuses("a (view of a )?leaf Variable that requires grad")(difference):
+            return True
     return only_we_refuse("a dual number made of a tensor that requires grad")(difference)
+
+
+def is_of_a_whole_view(difference: Difference) -> bool:
+    """A tangent of `x[()]` or `x[...]`, which PyTorch's view has in common with `x`."""
+    duals = {name for step in difference.history if step.call == "parts" for name in step.uses()}
+    return difference.where.endswith("[1]") and any(
+        step.gives in duals and step.call == "{0}[{1}]" and step.args[1] in ("()", "...", "Ellipsis")
+        for step in difference.history
+    )
+
+
+def registered_before_a_write(difference: Difference, *names: str) -> bool:
+    """The hooks that only one library has called are on results of these, which a custom Function has written since."""
+    missing = {*difference.ours} ^ {*difference.theirs}
+    written = {name for step in difference.history if "Doubled" in step.call for name in step.uses()}
+    made = {step.gives for step in difference.history if any(name in step.call for name in names)}
+    hooks = [step for step in difference.history if step.call == "hook"]
+    return all(any(step.args[1] == repr(label) and step.uses() & made & written for step in hooks) for label in missing)
 
 
 def only_undefined_gradients(difference: Difference) -> bool:
@@ -221,6 +275,8 @@ def written_gradient(difference: Difference) -> bool:
         return bool(touched & made_of(difference.history, given | found))
     if difference.aspect == "gradient":
         return difference.step.writes() and bool(difference.step.uses() & given)
+    if difference.aspect == "requires_grad" and difference.where.endswith(".grad"):  # the given one, added to
+        return "gradient" in difference.step.kwargs and any("create_graph" in step.kwargs for step in runs)
     return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
 
 
@@ -261,6 +317,9 @@ def transposed_number(difference: Difference) -> bool:
     if difference.aspect == "gradient":
         made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
         return difference.ours is None and bool(difference.step.uses() & made_of(difference.history, made))
+    if difference.aspect == "error":  # a backward from what in PyTorch is the leaf itself
+        made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
+        return only_we_refuse("does not require grad")(difference) and bool(difference.step.uses() & made)
     return of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(difference) and any(
         x.shape == () for x in difference.operands
     )
@@ -318,6 +377,58 @@ def another_tensor_than_given(difference: Difference) -> bool:
         "create_graph" not in difference.step.kwargs
     )
     return of_call("autograd.grad", aspects=aspects)(difference)
+
+
+def hook_of_what_was_asked_for(difference: Difference) -> bool:
+    """A part of what `grad` gives, which here is what PyTorch has multiplied by the factors of the tensor's hooks."""
+    step, number = difference.step, re.search(r"\[(\d+)\]$", difference.where)
+    if difference.aspect != "value" or not step.call.endswith("autograd.grad") or number is None:
+        return False
+    asked = re.findall(r"t\d+(?:\[\d+\])?", step.args[1])
+    hooks = [s for s in difference.history if s.call == "hook" and s.args[0] == asked[int(number[1])]]
+    factors = [float(s.args[2]) for s in hooks if len(s.args) > 2 and s.args[2] != "None"]
+    with np.errstate(all="ignore"):
+        expected = np.asarray(difference.theirs * np.prod(factors))
+    return len(asked) > 1 and bool(factors) and close(difference.ours, expected, 0, 1e-3)
+
+
+def far_smaller_divisor(difference: Difference) -> bool:
+    """NaN, in PyTorch's vectors, for the remainder of a number that is very many times the divisor."""
+    if difference.aspect != "value" or not re.search("remainder|%", difference.step.call):
+        return False
+    ours, theirs = difference.ours, difference.theirs
+    odd = np.isnan(theirs) & np.isfinite(ours)
+    return bool(odd.any()) and close(ours[~odd], theirs[~odd], 0, 1e-5)
+
+
+def cancelled_variance(difference: Difference) -> bool:
+    """What rounding leaves of the squares of large numbers, which both libraries take from one another."""
+    if difference.aspect != "value" or difference.step.name not in ("var", "std"):
+        return False
+    sizes = [
+        np.abs(x.array[np.isfinite(x.array)]).max(initial=0) for x in difference.operands if x.array.dtype.kind in "fc"
+    ]
+    scale, epsilon = max(map(float, sizes), default=0.0), float(np.finfo(difference.ours.dtype).eps)
+    allowed = scale * epsilon * 64
+    with np.errstate(all="ignore"):
+        distance = np.abs(difference.ours - difference.theirs)
+        return bool(np.all(distance <= (allowed if difference.step.name == "std" else allowed * allowed)))
+
+
+def conjugated_view(difference: Difference) -> bool:
+    """PyTorch's `conj` is a view: what it shows of requiring grad while nothing is recorded, and when it is written."""
+    modes = {step.gives: step.mode or "" for step in (*difference.history, difference.step) if "conj" in step.call}
+    mode = modes.get(difference.where.split("[")[0], "")
+    if difference.aspect in ("requires_grad", "is_leaf", "has_node"):
+        return "no_grad" in mode or "inference" in mode
+    if difference.aspect == "error":
+        return result_of(difference, "conj") and only_pytorch_refuses("a view of a leaf Variable")(difference)
+    return (
+        difference.aspect == "value"
+        and made_by(difference, "parts")
+        and difference.step.call == "parts"
+        and bool(modes)
+    )
 
 
 def called_before(difference: Difference, *names: str) -> bool:
@@ -509,7 +620,7 @@ EXPLANATIONS = (
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
         ("notes.md", "**What is saved is priced, and the author is asked.**"),
-        lambda d: called_before(d, "masked_select", "sgn", "sign")
+        lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add")
         and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
     ),
     Explanation(
@@ -574,8 +685,9 @@ EXPLANATIONS = (
         "numbers in tensors are tensors",
         "PyTorch takes a tensor without dimensions for a Python number where an argument may be one.",
         ("notes.md", "**A tensor is no number.**"),
-        lambda d: of_call("clamp", "clip", "max", "min", aspects=("dtype", "error"))(d)
-        and any(x.shape == () for x in d.operands),
+        lambda d: (of_call("clamp", "clip", "max", "min", aspects=("dtype", "error"))(d)
+        and any(x.shape == () for x in d.operands))
+        or (only_we_refuse("saved by Clamp")(d) and called_before(d, "clamp", "clip")),
     ),
     Explanation(
         "the operator is the op",
@@ -606,7 +718,7 @@ EXPLANATIONS = (
         "the variance over no dimension",
         "PyTorch's gradient counts one element where the value counts all.",
         ("notes.md", "**Limits are values.**"),
-        lambda d: d.aspect in ("gradient", "value", "hook") and any(
+        lambda d: d.aspect in ("gradient", "value", "hook", "requires_grad") and any(
             re.search(r"\.(var|std)$", step.call) and "()" in (*step.args, *step.kwargs.values())
             for step in (*d.history, d.step)
         ),
@@ -658,6 +770,7 @@ EXPLANATIONS = (
         "PyTorch lets ops without a derivative write over tensors that require grad.",
         ("notes.md", "**What has no derivative is not written over a graph.**"),
         lambda d: only_we_refuse("has no derivative, so it cannot", "leaf Variable .* (logical|bitwise)_")(d)
+        or only_we_refuse(r"modified inplace by (logical|bitwise)_\w+\. .*function that returns multiple views")(d)
         or only_we_refuse("don't support automatic differentiation")(d),
     ),
     Explanation(
@@ -668,7 +781,8 @@ EXPLANATIONS = (
         or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
         or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj")))
         or (beside(d, "conj") and (d.step.writes() or d.aspect == "version") and d.aspect in (*WRITTEN, "identity"))
-        or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d),
+        or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d)
+        or conjugated_view(d),
     ),
     Explanation(
         "the transpose of a number",
@@ -687,7 +801,7 @@ EXPLANATIONS = (
         "PyTorch's backward subtracts one from the exponent, and refuses to do that to a bool.",
         ("notes.md", "**More is taken than PyTorch takes.**"),
         lambda d: called_before(d, "**", "pow") and re.search("grad|backward", d.step.call) is not None
-        and only_pytorch_refuses("Subtraction, the `-` operator, with a bool tensor")(d),
+        and only_pytorch_refuses("Subtraction, the `-` operator, with a bool tensor", "unknown ivalue tag 4")(d),
     ),
     Explanation(
         "indices that hooks have converted",
@@ -707,7 +821,7 @@ EXPLANATIONS = (
         "inputs are read before anything is written",
         "PyTorch refuses most operands that overlap what is written, and reads from what it has written in others.",
         ("notes.md", "`a[1:].add_(a[:-1])`"),
-        lambda d: overlapping_operands(d) or out_among_inputs(d),
+        lambda d: overlapping_operands(d) or out_among_inputs(d) or reads_what_it_writes(d),
     ),
     Explanation(
         "converted into out",
@@ -765,7 +879,8 @@ EXPLANATIONS = (
         lambda d: nothing_of_integers(d)
         or ((of_call("scatter", aspects=("error",))(d) and only_we_refuse("without overflow")(d))
         and any(0 in x.shape for x in d.operands))
-        or (only_we_refuse("index_add.* out of range in dimension")(d) and any(0 in x.shape for x in d.operands)),
+        or (only_we_refuse("index_add.* out of range in dimension", r"mm\(\): expected both operands to have")(d)
+        and any(0 in x.shape for x in d.operands)),
     ),
     Explanation(
         "views of nothing",
@@ -792,8 +907,46 @@ EXPLANATIONS = (
     Explanation(
         "the weight of nll_loss is converted",
         "PyTorch wants it in the dtype of the input.",
-        ("notes.md", "`nll_loss` converts `weight`"),
-        lambda d: of_call("nll_loss", aspects=("error",))(d) and only_pytorch_refuses("expected scalar type")(d),
+        ("notes.md", "convert `weight` to the dtype of their input"),
+        lambda d: of_call("nll_loss", "cross_entropy", aspects=("error",))(d)
+        and only_pytorch_refuses("expected scalar type")(d),
+    ),
+    Explanation(
+        "hooks of what was asked for",
+        "PyTorch's `grad` gives the gradient before the hooks of the tensor when its node has to run as well.",
+        ("notes.md", "**`grad` gives what the hooks of the tensor made of the gradient.**"),
+        hook_of_what_was_asked_for,
+    ),
+    Explanation(
+        "no complex numbers of two halves",
+        "PyTorch has complex32.",
+        ("notes.md", "There is no complex dtype of two float16"),
+        lambda d: d.aspect == "dtype" and (d.ours, d.theirs) == ("complex64", "complex32"),
+    ),
+    Explanation(
+        "a class index that was changed",
+        "PyTorch has saved a copy of class indices that do not lie by rows.",
+        ("notes.md", "`nll_loss` saves the class indices themselves"),
+        lambda d: only_we_refuse("saved by NllLossBackward0")(d) and called_before(d, "nll_loss", "cross_entropy"),
+    ),
+    Explanation(
+        "detached after it was saved",
+        "A custom Function of PyTorch gives the tensor back with its own node for a history.",
+        ("notes.md", "**A saved tensor that was detached has lost its history.**"),
+        lambda d: only_we_refuse("trying to use a saved tensor that has been detached in-place")(d)
+        and called_before(d, ".apply"),
+    ),
+    Explanation(
+        "remainders of far larger numbers",
+        "PyTorch's vectors give NaN.",
+        ("notes.md", "**Limits are values.**"),
+        far_smaller_divisor,
+    ),
+    Explanation(
+        "the variance of large equal numbers",
+        "What is left of it is rounding.",
+        ("notes.md", "**A variance is zero up to rounding.**"),
+        cancelled_variance,
     ),
     Explanation(
         "an index of no kind",
