@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 
 from .build import load_table
-from .errors import SpecErrors
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package
 from .reader import read_file
 from .reasons import notes
 from .render import render_all
-from .vocabulary import FUNCTIONS_FOLDER
+from .spec.errors import SpecErrors
+from .spec.vocabulary import FUNCTIONS_FOLDER
 from .write import differences, write
 
 ROOT = Path(__file__).resolve().parent.parent

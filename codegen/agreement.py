@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from .checking import Context
 from .declaration import Declaration
 from .derive import Deriver
-from .errors import Collector, Position
 from .evaluate import Evaluator, NoValue, Value
 from .model import Gradient_, Interval, Op
-from .schema import Argument
+from .spec.errors import Collector, Position
+from .spec.schema import Argument
 from .symbolic import Symbolic, formula_text
 from .symbolize import NotSymbolic, Symbolizer
 

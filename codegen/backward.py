@@ -8,7 +8,6 @@ from typing import Literal
 
 from .checking import Context, Resolved, gives_gradient
 from .declaration import Declaration, DerivedText, RawFormula
-from .errors import Collector
 from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from .guards import inputs_reading
 from .loops import why_not_loop
@@ -17,11 +16,12 @@ from .prices import Prices
 from .reasons import why_kept
 from .rewriting import Rewriter
 from .saving import Plan, planned, ways_of
-from .schema import Signature
-from .schema_types import Type
 from .scope import TENSOR, TENSORS, Scope
 from .shapes import ShapeCheck
-from .vocabulary import LIST_ATTRIBUTES
+from .spec.errors import Collector
+from .spec.schema import Signature
+from .spec.schema_types import Type
+from .spec.vocabulary import LIST_ATTRIBUTES
 
 
 @dataclass(frozen=True)

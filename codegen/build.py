@@ -21,7 +21,6 @@ from .complex_support import refusing_complex
 from .declaration import Declaration
 from .declare import declare
 from .derive import Deriver
-from .errors import Collector
 from .forward import expect_forward
 from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
@@ -29,10 +28,11 @@ from .model import Backward, Op, Table, Variant
 from .module_names import verify_module_names
 from .outputs import expect_condition
 from .reader import RawEntry, read, read_file
-from .schema import Signature
+from .spec.errors import Collector
+from .spec.schema import Signature
+from .spec.usual_operators import operator_names
+from .spec.vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 from .tangents import TangentBuilder
-from .usual_operators import operator_names
-from .vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 
 
 def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, str] | None = None) -> Table:

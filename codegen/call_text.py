@@ -9,9 +9,9 @@ import ast
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .errors import Position, Problem
 from .reader import RawText
-from .syntax import parse_python
+from .spec.errors import Position, Problem
+from .spec.syntax import parse_python
 
 _CALL = "f("
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .callees import Callees, expect_conversion
-from .errors import Collector, Consequence, Problem
 from .formula import Expr, TupleExpr
 from .reader import RawText
 from .resolve import Resolver
-from .schema_types import Type
 from .scope import TENSOR, TENSORS, Scope
+from .spec.errors import Collector, Consequence, Problem
+from .spec.schema_types import Type
 
 
 @dataclass(frozen=True)

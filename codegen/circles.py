@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from .callees import intrinsics
 from .checking import Context
 from .declaration import Declaration
-from .errors import Collector
 from .formula import Call, Conditional, Expr
 from .forward import expect_forward
+from .spec.errors import Collector
 
 # Behind a C entry: the op as its compiled loop alone, where the caller knows that the loop fits.
 _LOOP = " loop"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .declaration import Declaration
-from .errors import Problem
 from .model import Table
-from .syntax import parse
-from .ufunc_facts import takes_complex
+from .spec.errors import Problem
+from .spec.syntax import parse
+from .spec.ufunc_facts import takes_complex
 
 _REAL_FUNCTIONS = frozenset({"erf", "erfc"})  # of loops
 _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .callees import OUTSIDE, TREE, entry_name, intrinsics
-from .errors import Position
 from .model import ForwardKind, Op, Policy, Variant
 from .reader import RawEntry, RawText
 from .reductions import Reduction, expect_reduction
-from .schema import Signature
-from .ufunc_facts import why_nondifferentiable
-from .usual_operators import usual_operators
+from .spec.errors import Position
+from .spec.schema import Signature
+from .spec.ufunc_facts import why_nondifferentiable
+from .spec.usual_operators import usual_operators
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,16 @@ from .callees import expand
 from .declaration import Declaration, DerivedText, RawForward
 from .declare_forms import FormReader
 from .declare_gradients import GradientReader
-from .errors import Collector, Position, Problem, hint_from
 from .model import ForwardKind, Policy
 from .policy import PolicyReader
 from .python_text import verify_names
 from .reader import RawEntry, RawText, expect_truth
-from .schema import Signature
+from .spec.errors import Collector, Position, Problem, hint_from
+from .spec.schema import Signature
+from .spec.ufunc_facts import takes_complex
+from .spec.vocabulary import SAMPLE_NAMES, UFUNCS
 from .structure import StructureCheck, verify_returns
-from .ufunc_facts import takes_complex
 from .usual_samples import UsualSamples, expect_generators
-from .vocabulary import SAMPLE_NAMES, UFUNCS
 
 FORWARD_KINDS: tuple[str, ...] = get_args(ForwardKind)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass
 
-from .errors import Collector, Position, did_you_mean, hint_from
 from .model import FORMS
 from .reader import RawEntry, RawText
-from .scanner import NAMES, is_name
-from .schema import Return, Signature
-from .schema_types import Type
-from .ufunc_facts import TESTS
-from .vocabulary import OPERATORS
+from .spec.errors import Collector, Position, did_you_mean, hint_from
+from .spec.scanner import NAMES, is_name
+from .spec.schema import Return, Signature
+from .spec.schema_types import Type
+from .spec.ufunc_facts import TESTS
+from .spec.vocabulary import OPERATORS
 
 EVERY_FORM = frozenset({"function", "method", "inplace", "out"})
 # Sets of forms with a name: `variants: all`.

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .declaration import RawFormula, RawForward
-from .errors import Collector, Position, Problem, did_you_mean, hint_from
 from .reader import KEYS, RawEntry, RawText, expect_truth
-from .schema import Argument, Return, Signature
-from .syntax import parse
-from .ufunc_facts import why_nondifferentiable
-from .vocabulary import words
+from .spec.errors import Collector, Position, Problem, did_you_mean, hint_from
+from .spec.schema import Argument, Return, Signature
+from .spec.syntax import parse
+from .spec.ufunc_facts import why_nondifferentiable
+from .spec.vocabulary import words
 
 NON_DIFFERENTIABLE = "non_differentiable"
 INDICES = "indices"  # a result of that name has no history

@@ -16,16 +16,16 @@ from dataclasses import dataclass, field, replace
 from .callees import INTRINSIC
 from .checking import Context
 from .declaration import Declaration, DerivedText, RawFormula
-from .errors import Collector, Consequence
 from .formula import Call, Conditional, Expr, Gradient, Name, Operator
 from .model import Table
 from .resolve_operators import BINARY_OPERATORS
 from .rules import EntryRules, LibraryRules, NoRule, Rules
 from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
+from .spec.errors import Collector, Consequence
+from .spec.syntax import parse
 from .substitute import substituted
 from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
 from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
-from .syntax import parse
 
 GRADIENT = Variable("grad")
 LOGISTIC = "sigmoid"

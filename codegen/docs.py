@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .model import Op
-from .schema import Argument
+from .spec.schema import Argument
 
 # What the words of the table mean to a caller.
 TYPE_WORDS = {

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import did_you_mean
 from .faces import has_face
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
-from .names import backward_table_name, forward_kernel_name
 from .node_views import everything_saved
 from .printing import CythonPrinter
+from .spec.errors import did_you_mean
+from .spec.names import backward_table_name, forward_kernel_name
 
 KINDS = {
     "ufunc": "NumPy's inner loop `{}`, called directly",

@@ -9,9 +9,9 @@ from .faces import make_face
 from .formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table
-from .names import backward_table_name, forward_kernel_name, scipy_name
+from .spec.names import backward_table_name, forward_kernel_name, scipy_name
+from .spec.vocabulary import FUNCTIONS_PACKAGE, HELPERS, HELPERS_PACKAGE
 from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView
-from .vocabulary import FUNCTIONS_PACKAGE, HELPERS, HELPERS_PACKAGE
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:

@@ -6,15 +6,15 @@ import ast
 
 from .checking import Context, expect_returns
 from .declaration import Declaration, RawForward
-from .errors import Problem, did_you_mean, hint_from
 from .formula import Expr, Formula, Name
 from .loops import why_not_loop
 from .model import Forward
-from .reserved import derived_names, is_taken
-from .schema import Signature
 from .scope import TENSOR, Scope
-from .syntax import describe, parse
-from .vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
+from .spec.errors import Problem, did_you_mean, hint_from
+from .spec.reserved import derived_names, is_taken
+from .spec.schema import Signature
+from .spec.syntax import describe, parse
+from .spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .kernels import Kernel, Places, expect_kernel
 from .model import Backward, Gradient_, Table, Variant
-from .schema import Argument
+from .spec.schema import Argument
 
 
 def backward_kernels(variant: Variant, table: Table) -> tuple[Kernel | None, ...] | None:

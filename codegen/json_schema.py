@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from .model import FORMS
-from .vocabulary import OPERATORS
+from .spec.vocabulary import OPERATORS
 
 Schema = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .callees import Callee, Callees, intrinsics
 from .model import Op, Table, Variant
 from .reductions import expect_reduction
-from .vocabulary import LOOP_UFUNCS
+from .spec.vocabulary import LOOP_UFUNCS
 
 
 def library_callees(library: Table) -> Callees:

@@ -8,12 +8,12 @@ from typing import TypeGuard
 
 from .callees import Callees, is_outside
 from .declaration import Declaration
-from .errors import Problem
 from .formula import Call, Conditional, Expr, Literal, Operator
 from .model import Table
+from .spec.errors import Problem
+from .spec.syntax import parse
+from .spec.vocabulary import HOLOMORPHIC_UFUNCS
 from .substitute import rebuilt
-from .syntax import parse
-from .vocabulary import HOLOMORPHIC_UFUNCS
 
 # Written in a formula they choose between values, or say how large something is: no derivative goes through them.
 _TRANSPARENT = frozenset({"conj", "where", "expand"})

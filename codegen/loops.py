@@ -14,7 +14,7 @@ from .formula import (
     Name,
     Operator,
 )
-from .schema_types import Type
+from .spec.schema_types import Type
 
 
 def why_not_loop(expr: Expr, callees: Callees) -> str:

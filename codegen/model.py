@@ -9,7 +9,7 @@ from typing import Literal
 
 from .callees import stem_of
 from .formula import Expr, Formula
-from .schema import Argument, Signature
+from .spec.schema import Argument, Signature
 
 # "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.
 FORMS = frozenset({"function", "method", "property", "inplace", "out", "copy", "internal"})

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from .callees import stem_of
 from .declaration import Declaration
-from .errors import Collector
 from .model import Table
-from .names import (
+from .spec.errors import Collector
+from .spec.names import (
     COPY,
     INPLACE,
     PLAIN,
@@ -23,7 +23,7 @@ from .names import (
     scipy_name,
     tangents_name,
 )
-from .vocabulary import TAKEN_MODULES
+from .spec.vocabulary import TAKEN_MODULES
 
 CHOOSE = "Choose another name."
 

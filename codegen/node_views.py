@@ -9,9 +9,9 @@ from itertools import groupby
 from .formula import Attribute, Expr, Name
 from .fused_loops import backward_kernels
 from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
-from .names import backward_table_name, edge_name
 from .printing import CythonPrinter
 from .sharing import SharedFormulas, share
+from .spec.names import backward_table_name, edge_name
 from .views import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
 
 _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}

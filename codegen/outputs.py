@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from .checking import Context
 from .declaration import Declaration
-from .errors import Problem
 from .formula import Expr, Formula, Name
-from .schema import Signature
 from .scope import BOOL, Scope
+from .spec.errors import Problem
+from .spec.schema import Signature
 
 SUBJECT = "condition of output_differentiability"
 

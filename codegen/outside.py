@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .build import load_outside, load_table
-from .errors import Position, SpecError, SpecErrors
 from .model import Table
 from .render import render_package
+from .spec.errors import Position, SpecError, SpecErrors
+from .spec.vocabulary import FUNCTIONS_MODULE
 from .tensor_view import tensor_view
-from .vocabulary import FUNCTIONS_MODULE
 
 # In a checkout the folder above this one; in an installation the package, which has a copy of the table.
 ROOT = Path(__file__).resolve().parent.parent

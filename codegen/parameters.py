@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .model import Op
-from .names import FIRST_TENSOR, SECOND_NAMES
 from .printing import literal_text
-from .schema import Argument, Signature
-from .schema_types import Type
+from .spec.names import FIRST_TENSOR, SECOND_NAMES
+from .spec.schema import Argument, Signature
+from .spec.schema_types import Type
 
 # What a method calls the sizes or dimensions that come one by one, since the parameter's name is for all at once.
 SPREAD = "args"

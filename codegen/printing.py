@@ -34,7 +34,7 @@ from .formula import (
     Subscript,
     TupleExpr,
 )
-from .vocabulary import RUN_FACTS
+from .spec.vocabulary import RUN_FACTS
 
 # Attributes, read without a detour through Python.
 TENSOR_ATTRIBUTES = {

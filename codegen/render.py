@@ -12,12 +12,12 @@ from .family_views import family_view
 from .json_schema import table_schema
 from .model import Table
 from .printing import literal_text
+from .spec.vocabulary import METHODS_MODULE
 from .stubs import stub_view, tensor_stub_view
 from .table_rows import op_rows
 from .tensor_view import package_view, tensor_view
 from .used_imports import with_used_imports
 from .views import FamilyView
-from .vocabulary import METHODS_MODULE
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -11,14 +11,14 @@ import ast
 import sys
 
 from .callees import list_type, literal
-from .errors import Problem, hint_from
 from .formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
 from .resolve_calls import CallResolver
 from .resolve_operators import OperatorResolver
-from .schema_types import Type
 from .scope import BOOL
-from .syntax import describe, parse
-from .vocabulary import CONSTANTS, DTYPES
+from .spec.errors import Problem, hint_from
+from .spec.schema_types import Type
+from .spec.syntax import describe, parse
+from .spec.vocabulary import CONSTANTS, DTYPES
 
 
 class Resolver(OperatorResolver, CallResolver):

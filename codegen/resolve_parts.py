@@ -6,7 +6,6 @@ import ast
 from dataclasses import replace
 
 from .callees import length_of, literal
-from .errors import Problem, hint_from
 from .formula import (
     Attribute,
     AttributeOf,
@@ -22,8 +21,9 @@ from .formula import (
 )
 from .resolver_base import ResolverBase
 from .scope import BOOL, INT, TENSOR
+from .spec.errors import Problem, hint_from
+from .spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
 from .value_types import has_tensor
-from .vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
 
 
 class PartResolver(ResolverBase):

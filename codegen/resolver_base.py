@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from .callees import Callee, Callees, Mismatch, bind, intrinsics
-from .errors import Consequence
 from .formula import Expr, Name
 from .scope import Scope
+from .spec.errors import Consequence
 
 
 @dataclass

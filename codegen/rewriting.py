@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .callees import Callees
-from .errors import Problem
 from .formula import Expr, is_call_of
 from .model import Forward
 from .resolve import Resolver
-from .schema import Argument, Signature
 from .scope import TENSOR, Scope
+from .spec.errors import Problem
+from .spec.schema import Argument, Signature
+from .spec.syntax import parse
 from .symbolic import Symbolic
 from .symbolize import NotSymbolic, Symbolizer
-from .syntax import parse
 
 
 @dataclass(frozen=True)

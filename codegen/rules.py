@@ -8,10 +8,10 @@ from typing import Protocol
 from .backward import BackwardBuilder
 from .checking import Context
 from .declaration import Declaration
-from .errors import Consequence
 from .formula import Expr, TupleExpr
 from .forward import expect_forward
 from .model import Op, Variant
+from .spec.errors import Consequence
 
 
 class NoRule(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .formula import Expr
-from .schema_types import Type
+from .spec.schema_types import Type
 
 TENSOR = Type("Tensor")
 TENSORS = Type("Tensor", is_list=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from .calls import ResultType
 from .faces import Face, FunctionView, OperatorView
 from .model import Table
-from .names import FIRST_TENSOR
 from .overloads import Binder
 from .parameters import Parameter
-from .schema_types import Type
+from .spec.names import FIRST_TENSOR
+from .spec.schema_types import Type
 from .tensor_view import all_faces
 from .views import FamilyView, Import
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from .facts import settled
 from .model import Tangents, TangentTerm, Variant
-from .names import tangent_name, tangents_name
 from .node_views import gradient_names, incoming
 from .printing import CythonPrinter
+from .spec.names import tangent_name, tangents_name
 from .views import TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
 
 

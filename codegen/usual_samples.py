@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .model import Interval
-from .schema import Argument, Signature
-from .ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
-from .vocabulary import SAMPLE_GENERATORS, words
+from .spec.schema import Argument, Signature
+from .spec.ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
+from .spec.vocabulary import SAMPLE_GENERATORS, words
 
 Sample = dict[str, str]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .callees import expect_conversion, wider
-from .errors import Problem
 from .formula import Attribute, Expr, Literal, Name, Operator
-from .schema_types import Type
 from .scope import INT
+from .spec.errors import Problem
+from .spec.schema_types import Type
 
 
 def has_tensor(expr: Expr) -> bool:

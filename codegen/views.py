@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .faces import Face
 from .kernels import Kernel
-from .schema_types import Type
+from .spec.schema_types import Type
 
 # ---- the node class
 

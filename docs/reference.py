@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from codegen import model, reader, schema_types, vocabulary
+from codegen import model, reader
 from codegen.callees import helpers
 from codegen.declare_forms import PRESETS
 from codegen.latex import latex_of
+from codegen.spec import schema_types, vocabulary
 from codegen.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent

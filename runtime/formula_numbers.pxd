@@ -1,4 +1,4 @@
-"""Every helper that a formula may call for a size, an index or a number; see codegen/vocabulary.py for their types."""
+"""Every helper that a formula may call for a size, an index or a number; see codegen/spec/vocabulary.py for their types."""
 
 cpdef object count_of(object shape, object dim)
 cpdef object inverse_permutation(object dims)

@@ -1,6 +1,6 @@
 """What formulas of derivatives.yaml compute beside tensors: sizes, indices and numbers.
 
-The names and signatures are those of codegen/vocabulary.py.
+The names and signatures are those of codegen/spec/vocabulary.py.
 """
 
 import cmath

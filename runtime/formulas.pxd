@@ -1,4 +1,4 @@
-"""Every helper over tensors that a formula may call; see codegen/vocabulary.py for their types."""
+"""Every helper over tensors that a formula may call; see codegen/spec/vocabulary.py for their types."""
 
 cpdef object zeros_like(object self)
 cpdef object zeros_like_info(object shape, object dtype, object device)

@@ -33,7 +33,7 @@ cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(object)
     object PyCFunction_NewEx(PyMethodDef *, object, object)
 
-# As in codegen/names.py.
+# As in codegen/spec/names.py.
 SECOND_NAMES = {"input": ("x", "a", "x1"), "other": ("x2",), "dim": ("axis",), "keepdim": ("keepdims",)}
 
 

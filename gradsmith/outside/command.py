@@ -17,7 +17,7 @@ def run(options: argparse.Namespace) -> int:
         require_builder()
     except (ImportError, BuildError) as error:
         return _fail(error)
-    from gradsmith.codegen.errors import SpecErrors
+    from gradsmith.codegen.spec.errors import SpecErrors
 
     methods_of = options.package if options.methods else ""
     try:

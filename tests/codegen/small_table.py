@@ -21,7 +21,7 @@ from codegen.formula import (
     TupleExpr,
 )
 from codegen.model import Op, Table
-from codegen.schema import Signature
+from codegen.spec.schema import Signature
 
 OPS = """\
 arithmetic:

@@ -6,8 +6,8 @@ import pytest
 from small_table import complete
 
 from codegen.build import load_table
-from codegen.errors import SpecErrors
-from codegen.vocabulary import scan_functions
+from codegen.spec.errors import SpecErrors
+from codegen.spec.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()

@@ -9,9 +9,9 @@ from small_table import op_with, show, table_with
 
 from codegen.build import load_table
 from codegen.callees import helpers
-from codegen.errors import SpecErrors
 from codegen.model import Backward, SavedTensor, SavedValue
-from codegen.vocabulary import scan_functions
+from codegen.spec.errors import SpecErrors
+from codegen.spec.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 

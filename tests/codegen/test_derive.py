@@ -6,9 +6,9 @@ import pytest
 from small_table import complete, op_with
 
 from codegen.build import load_outside, load_table
-from codegen.errors import SpecErrors
 from codegen.model import Backward, Op
-from codegen.vocabulary import scan_functions
+from codegen.spec.errors import SpecErrors
+from codegen.spec.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()

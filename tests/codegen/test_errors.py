@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from codegen.build import load_table
-from codegen.errors import Collector, Position, SpecErrors, did_you_mean, hint_from
-from codegen.vocabulary import scan_functions
+from codegen.spec.errors import Collector, Position, SpecErrors, did_you_mean, hint_from
+from codegen.spec.vocabulary import scan_functions
 
 FAIL = Path(__file__).parent / "fail"
 MARK = "#| "  # begins the lines of a case that quote its messages

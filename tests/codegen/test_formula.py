@@ -3,8 +3,8 @@
 import pytest
 from small_table import formula, op_with, show
 
-from codegen.errors import SpecErrors
 from codegen.formula import Conditional, Operator
+from codegen.spec.errors import SpecErrors
 
 TWO = "f(Tensor self, Tensor other) -> Tensor"
 SCALAR = "f(Tensor self, Scalar x, int n=2, *, float p=0.5, bool flag=False, str mode='a') -> Tensor"

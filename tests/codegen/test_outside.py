@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.errors import SpecErrors
 from codegen.outside import Package, make_package, public_names
+from codegen.spec.errors import SpecErrors
 
 
 def package_of(*entries: str, **options: str) -> Package:

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from codegen import reader
-from codegen.errors import Collector, Position, SpecErrors
 from codegen.reader import RawEntry, read, read_file
+from codegen.spec.errors import Collector, Position, SpecErrors
 
 TEXT = """\
 arithmetic:

@@ -12,8 +12,8 @@ from codegen.model import Backward, Forward, Op, Table
 from codegen.prices import Prices
 from codegen.reasons import notes
 from codegen.render import render_all
+from codegen.spec.vocabulary import scan_functions
 from codegen.table_rows import op_rows
-from codegen.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from codegen.errors import Problem
-from codegen.schema import Argument, Return, Signature
-from codegen.schema_types import Type
+from codegen.spec.errors import Problem
+from codegen.spec.schema import Argument, Return, Signature
+from codegen.spec.schema_types import Type
 
 TYPES = [
     "Tensor", "Tensor?", "Tensor[]", "Tensor|Scalar", "Tensor(a)", "Tensor(a!)", "Tensor(a)[]", "Scalar", "Scalar?",

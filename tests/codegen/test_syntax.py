@@ -5,10 +5,10 @@ import time
 import pytest
 from small_table import op_with, table_with
 
-from codegen.errors import Problem, SpecErrors
 from codegen.policy import expect_interval
-from codegen.schema import Signature
-from codegen.syntax import DEEPEST, parse_python
+from codegen.spec.errors import Problem, SpecErrors
+from codegen.spec.schema import Signature
+from codegen.spec.syntax import DEEPEST, parse_python
 
 LARGE = "9" * 320
 

@@ -4,8 +4,8 @@ import pytest
 from small_table import OPS
 
 from codegen.build import load_table
-from codegen.errors import SpecErrors
 from codegen.model import Op
+from codegen.spec.errors import SpecErrors
 
 
 def op_of(entry: str, family: str = "loss") -> Op:

@@ -7,8 +7,8 @@ import pytest
 import reference
 import update
 
-from codegen.errors import SpecErrors
-from codegen.vocabulary import scan_functions
+from codegen.spec.errors import SpecErrors
+from codegen.spec.vocabulary import scan_functions
 
 ROOT = code_blocks.ROOT
 TABLE = ROOT / "derivatives.yaml"

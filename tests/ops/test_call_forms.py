@@ -10,7 +10,7 @@ import pytest
 
 import gradsmith as gs
 import gradsmith.nn.functional as F
-from gradsmith.codegen import names
+from gradsmith.codegen.spec import names
 from gradsmith.runtime import second_names
 
 # ---- numbers alone

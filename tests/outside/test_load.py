@@ -10,8 +10,8 @@ import pytest
 from outside_tables import HERE, ROOT, SMALL
 
 import gradsmith as gs
-from gradsmith.codegen.errors import SpecErrors
 from gradsmith.codegen.outside import make_package
+from gradsmith.codegen.spec.errors import SpecErrors
 from gradsmith.compiling.toolchain import BuildError
 from gradsmith.outside import cache as cache_module
 from gradsmith.outside import packages

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradsmith.autograd.checking import differences
-from gradsmith.codegen.vocabulary import REFERENCE_FUNCTIONS, SAMPLE_NAMES
+from gradsmith.codegen.spec.vocabulary import REFERENCE_FUNCTIONS, SAMPLE_NAMES
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify import numeric, references, samples
 from gradsmith.verify.proof import Proof, difference
