@@ -8,16 +8,16 @@ from typing import Literal
 
 from .checking import Context, Resolved, gives_gradient
 from .declaration import Declaration, DerivedText, RawFormula
-from .formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
-from .guards import inputs_reading
-from .loops import why_not_loop
+from .formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
+from .formula.guards import inputs_reading
+from .formula.loops import why_not_loop
+from .formula.scope import TENSOR, TENSORS, Scope
+from .formula.shapes import ShapeCheck
 from .model import Backward, Forward, Gradient_, SavedTensor, SavedValue
 from .prices import Prices
 from .reasons import why_kept
 from .rewriting import Rewriter
 from .saving import Plan, planned, ways_of
-from .scope import TENSOR, TENSORS, Scope
-from .shapes import ShapeCheck
 from .spec.errors import Collector
 from .spec.schema import Signature
 from .spec.schema_types import Type

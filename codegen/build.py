@@ -14,13 +14,13 @@ from pathlib import Path
 
 from .agreement import verify_agreement
 from .backward import BackwardBuilder
-from .callees import Callee, Callees
 from .checking import Context
 from .circles import report_circles
 from .complex_support import refusing_complex
 from .declaration import Declaration
 from .declare import declare
 from .derive import Deriver
+from .formula.callees import Callee, Callees
 from .forward import expect_forward
 from .library import library_callees, library_returns
 from .linearity import holomorphic_ops

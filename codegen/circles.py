@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .callees import intrinsics
 from .checking import Context
 from .declaration import Declaration
-from .formula import Call, Conditional, Expr
+from .formula.callees import intrinsics
+from .formula.formula import Call, Conditional, Expr
 from .forward import expect_forward
 from .spec.errors import Collector
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .callees import OUTSIDE, TREE, entry_name, intrinsics
+from .formula.callees import OUTSIDE, TREE, entry_name, intrinsics
+from .formula.reductions import Reduction, expect_reduction
 from .model import ForwardKind, Op, Policy, Variant
 from .reader import RawEntry, RawText
-from .reductions import Reduction, expect_reduction
 from .spec.errors import Position
 from .spec.schema import Signature
 from .spec.ufunc_facts import why_nondifferentiable

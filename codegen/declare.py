@@ -9,10 +9,10 @@ from collections.abc import Collection
 from typing import cast, get_args
 
 from .call_text import CallArgument, parse_call
-from .callees import expand
 from .declaration import Declaration, DerivedText, RawForward
 from .declare_forms import FormReader
 from .declare_gradients import GradientReader
+from .formula.callees import expand
 from .model import ForwardKind, Policy
 from .policy import PolicyReader
 from .python_text import verify_names

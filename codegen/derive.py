@@ -13,17 +13,17 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from .callees import INTRINSIC
 from .checking import Context
 from .declaration import Declaration, DerivedText, RawFormula
-from .formula import Call, Conditional, Expr, Gradient, Name, Operator
+from .formula.callees import INTRINSIC
+from .formula.formula import Call, Conditional, Expr, Gradient, Name, Operator
+from .formula.resolve_operators import BINARY_OPERATORS
+from .formula.substitute import substituted
 from .model import Table
-from .resolve_operators import BINARY_OPERATORS
 from .rules import EntryRules, LibraryRules, NoRule, Rules
 from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
 from .spec.errors import Collector, Consequence
 from .spec.syntax import parse
-from .substitute import substituted
 from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
 from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .faces import has_face
+from .formula.printing import CythonPrinter
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from .node_views import everything_saved
-from .printing import CythonPrinter
 from .spec.errors import did_you_mean
 from .spec.names import backward_table_name, forward_kernel_name
 

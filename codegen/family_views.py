@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .entry_views import entry_view
 from .faces import make_face
-from .formula import Expr
+from .formula.formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table
 from .spec.names import backward_table_name, forward_kernel_name, scipy_name

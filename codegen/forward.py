@@ -6,10 +6,10 @@ import ast
 
 from .checking import Context, expect_returns
 from .declaration import Declaration, RawForward
-from .formula import Expr, Formula, Name
-from .loops import why_not_loop
+from .formula.formula import Expr, Formula, Name
+from .formula.loops import why_not_loop
+from .formula.scope import TENSOR, Scope
 from .model import Forward
-from .scope import TENSOR, Scope
 from .spec.errors import Problem, did_you_mean, hint_from
 from .spec.reserved import derived_names, is_taken
 from .spec.schema import Signature

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .callees import Callee, Callees, intrinsics
+from .formula.callees import Callee, Callees, intrinsics
+from .formula.reductions import expect_reduction
 from .model import Op, Table, Variant
-from .reductions import expect_reduction
 from .spec.vocabulary import LOOP_UFUNCS
 
 

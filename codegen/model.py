@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Literal
 
-from .callees import stem_of
-from .formula import Expr, Formula
+from .formula.callees import stem_of
+from .formula.formula import Expr, Formula
 from .spec.schema import Argument, Signature
 
 # "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from .callees import stem_of
 from .declaration import Declaration
+from .formula.callees import stem_of
 from .model import Table
 from .spec.errors import Collector
 from .spec.names import (

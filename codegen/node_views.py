@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from .formula import Attribute, Expr, Name
+from .formula.formula import Attribute, Expr, Name
+from .formula.printing import CythonPrinter
 from .fused_loops import backward_kernels
 from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
-from .printing import CythonPrinter
 from .sharing import SharedFormulas, share
 from .spec.names import backward_table_name, edge_name
 from .views import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .checking import Context
 from .declaration import Declaration
-from .formula import Expr, Formula, Name
-from .scope import BOOL, Scope
+from .formula.formula import Expr, Formula, Name
+from .formula.scope import BOOL, Scope
 from .spec.errors import Problem
 from .spec.schema import Signature
 

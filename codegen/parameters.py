@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from .formula.printing import literal_text
 from .model import Op
-from .printing import literal_text
 from .spec.names import FIRST_TENSOR, SECOND_NAMES
 from .spec.schema import Argument, Signature
 from .spec.schema_types import Type

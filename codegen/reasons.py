@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .formula import Call
+from .formula.formula import Call
 from .model import Backward, Table
 from .prices import Prices, Way, is_cheap
 from .spec.errors import Position, SpecError

@@ -9,9 +9,9 @@ from pathlib import Path
 import jinja2
 
 from .family_views import family_view
+from .formula.printing import literal_text
 from .json_schema import table_schema
 from .model import Table
-from .printing import literal_text
 from .spec.vocabulary import METHODS_MODULE
 from .stubs import stub_view, tensor_stub_view
 from .table_rows import op_rows

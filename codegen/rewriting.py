@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .callees import Callees
-from .formula import Expr, is_call_of
+from .formula.callees import Callees
+from .formula.formula import Expr, is_call_of
+from .formula.resolve import Resolver
+from .formula.scope import TENSOR, Scope
 from .model import Forward
-from .resolve import Resolver
-from .scope import TENSOR, Scope
 from .spec.errors import Problem
 from .spec.schema import Argument, Signature
 from .spec.syntax import parse

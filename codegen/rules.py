@@ -8,7 +8,7 @@ from typing import Protocol
 from .backward import BackwardBuilder
 from .checking import Context
 from .declaration import Declaration
-from .formula import Expr, TupleExpr
+from .formula.formula import Expr, TupleExpr
 from .forward import expect_forward
 from .model import Op, Variant
 from .spec.errors import Consequence

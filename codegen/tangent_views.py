@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .facts import settled
+from .formula.facts import settled
+from .formula.printing import CythonPrinter
 from .model import Tangents, TangentTerm, Variant
 from .node_views import gradient_names, incoming
-from .printing import CythonPrinter
 from .spec.names import tangent_name, tangents_name
 from .views import TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
 

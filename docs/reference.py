@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from codegen import model, reader
-from codegen.callees import helpers
 from codegen.declare_forms import PRESETS
+from codegen.formula.callees import helpers
 from codegen.latex import latex_of
 from codegen.spec import schema_types, vocabulary
 from codegen.table_rows import OpRowView, op_rows

@@ -1,7 +1,7 @@
 """A table of a few ops that formulas under test may call, and ways to look at what was built."""
 
 from codegen.build import load_table
-from codegen.formula import (
+from codegen.formula.formula import (
     Attribute,
     AttributeOf,
     Call,

@@ -8,7 +8,7 @@ import pytest
 from small_table import op_with, show, table_with
 
 from codegen.build import load_table
-from codegen.callees import helpers
+from codegen.formula.callees import helpers
 from codegen.model import Backward, SavedTensor, SavedValue
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions

@@ -3,7 +3,7 @@
 import pytest
 from small_table import formula, op_with, show
 
-from codegen.formula import Conditional, Operator
+from codegen.formula.formula import Conditional, Operator
 from codegen.spec.errors import SpecErrors
 
 TWO = "f(Tensor self, Tensor other) -> Tensor"

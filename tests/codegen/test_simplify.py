@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from codegen.build import load_table
-from codegen.callees import Callee, Callees
-from codegen.formula import Name
-from codegen.resolve import Resolver
-from codegen.scope import TENSOR, Scope
+from codegen.formula.callees import Callee, Callees
+from codegen.formula.formula import Name
+from codegen.formula.resolve import Resolver
+from codegen.formula.scope import TENSOR, Scope
 from codegen.simplify import conjugate, factored, powers, product, replaced, total, with_logistic
 from codegen.symbolic import ONE, Symbolic, Variable, formula_text
 from codegen.symbolize import Symbolizer

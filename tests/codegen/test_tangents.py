@@ -4,8 +4,8 @@ import pytest
 from small_table import OPS, complete
 
 from codegen.build import load_table
+from codegen.formula.printing import CythonPrinter
 from codegen.model import Tangents
-from codegen.printing import CythonPrinter
 
 
 def tangents_of(entry: str, variant: int = 0) -> Tangents:

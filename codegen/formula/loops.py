@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..spec.schema_types import Type
 from .callees import INTRINSIC, Callees
 from .formula import (
     Attribute,
@@ -14,7 +15,6 @@ from .formula import (
     Name,
     Operator,
 )
-from .spec.schema_types import Type
 
 
 def why_not_loop(expr: Expr, callees: Callees) -> str:

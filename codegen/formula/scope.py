@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..spec.schema_types import Type
 from .formula import Expr
-from .spec.schema_types import Type
 
 TENSOR = Type("Tensor")
 TENSORS = Type("Tensor", is_list=True)

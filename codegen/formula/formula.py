@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-from .spec.schema_types import Type
+from ..spec.schema_types import Type
 
 LiteralValue = int | float | bool | str | complex | tuple[object, ...] | None
 

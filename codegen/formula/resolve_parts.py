@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from ..spec.errors import Problem, hint_from
+from ..spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
 from .callees import length_of, literal
 from .formula import (
     Attribute,
@@ -21,8 +23,6 @@ from .formula import (
 )
 from .resolver_base import ResolverBase
 from .scope import BOOL, INT, TENSOR
-from .spec.errors import Problem, hint_from
-from .spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
 from .value_types import has_tensor
 
 

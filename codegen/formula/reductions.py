@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from .spec.errors import Problem
-from .spec.syntax import parse
+from ..spec.errors import Problem
+from ..spec.syntax import parse
 
 # Functions of NumPy, and of runtime/functions with `_of`, that reduce along the axis that comes second.
 _REDUCTIONS = frozenset({

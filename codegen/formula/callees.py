@@ -8,12 +8,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
 
+from ..spec.errors import did_you_mean
+from ..spec.schema import Argument, Signature
+from ..spec.schema_types import Type
+from ..spec.vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
 from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
 from .reductions import Reduction
-from .spec.errors import did_you_mean
-from .spec.schema import Argument, Signature
-from .spec.schema_types import Type
-from .spec.vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
 
 INTRINSIC = "intrinsic"  # the family of functions that only the emitter of C loops knows
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 import sys
 
+from ..spec.errors import Problem, hint_from
+from ..spec.schema_types import Type
+from ..spec.syntax import describe, parse
+from ..spec.vocabulary import CONSTANTS, DTYPES
 from .callees import list_type, literal
 from .formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
 from .resolve_calls import CallResolver
 from .resolve_operators import OperatorResolver
 from .scope import BOOL
-from .spec.errors import Problem, hint_from
-from .spec.schema_types import Type
-from .spec.syntax import describe, parse
-from .spec.vocabulary import CONSTANTS, DTYPES
 
 
 class Resolver(OperatorResolver, CallResolver):

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..spec.vocabulary import RUN_FACTS
 from .formula import (
     ATOM,
     BINDING,
@@ -34,7 +35,6 @@ from .formula import (
     Subscript,
     TupleExpr,
 )
-from .spec.vocabulary import RUN_FACTS
 
 # Attributes, read without a detour through Python.
 TENSOR_ATTRIBUTES = {

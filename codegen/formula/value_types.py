@@ -7,11 +7,11 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..spec.errors import Problem
+from ..spec.schema_types import Type
 from .callees import expect_conversion, wider
 from .formula import Attribute, Expr, Literal, Name, Operator
 from .scope import INT
-from .spec.errors import Problem
-from .spec.schema_types import Type
 
 
 def has_tensor(expr: Expr) -> bool:
