@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 from .build import load_table
+from .entries.reader import read_file
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package
-from .reader import read_file
 from .reasons import notes
 from .render import render_all
 from .spec.errors import SpecErrors

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .checking import Context
-from .declaration import Declaration
 from .derive import Deriver
+from .entries.declaration import Declaration
 from .evaluate import Evaluator, NoValue, Value
 from .model import Gradient_, Interval, Op
 from .spec.errors import Collector, Position

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from .checking import Context, Resolved, gives_gradient
-from .declaration import Declaration, DerivedText, RawFormula
+from .entries.declaration import Declaration, DerivedText, RawFormula
 from .formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from .formula.guards import inputs_reading
 from .formula.loops import why_not_loop

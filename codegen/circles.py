@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .checking import Context
-from .declaration import Declaration
+from .entries.declaration import Declaration
 from .formula.callees import intrinsics
 from .formula.formula import Call, Conditional, Expr
 from .forward import expect_forward

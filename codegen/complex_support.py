@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .declaration import Declaration
+from .entries.declaration import Declaration
 from .model import Table
 from .spec.errors import Problem
 from .spec.syntax import parse

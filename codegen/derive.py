@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from .checking import Context
-from .declaration import Declaration, DerivedText, RawFormula
+from .entries.declaration import Declaration, DerivedText, RawFormula
 from .formula.callees import INTRINSIC
 from .formula.formula import Call, Conditional, Expr, Gradient, Name, Operator
 from .formula.resolve_operators import BINARY_OPERATORS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .checking import Context, expect_returns
-from .declaration import Declaration, RawForward
+from .entries.declaration import Declaration, RawForward
 from .formula.formula import Expr, Formula, Name
 from .formula.loops import why_not_loop
 from .formula.scope import TENSOR, Scope

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from .declaration import Declaration
+from .entries.declaration import Declaration
 from .formula.callees import Callees, is_outside
 from .formula.formula import Call, Conditional, Expr, Literal, Operator
 from .formula.substitute import rebuilt

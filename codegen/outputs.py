@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .checking import Context
-from .declaration import Declaration
+from .entries.declaration import Declaration
 from .formula.formula import Expr, Formula, Name
 from .formula.scope import BOOL, Scope
 from .spec.errors import Problem

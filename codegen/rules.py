@@ -7,7 +7,7 @@ from typing import Protocol
 
 from .backward import BackwardBuilder
 from .checking import Context
-from .declaration import Declaration
+from .entries.declaration import Declaration
 from .formula.formula import Expr, TupleExpr
 from .forward import expect_forward
 from .model import Op, Variant

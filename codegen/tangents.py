@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from .checking import Context
-from .declaration import Declaration, RawFormula
+from .entries.declaration import Declaration, RawFormula
 from .formula.facts import is_unknown, settled
 from .formula.formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
 from .formula.scope import TENSOR, TENSORS, Scope

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from codegen import model, reader
-from codegen.declare_forms import PRESETS
+from codegen import model
+from codegen.entries import reader
+from codegen.entries.forms import PRESETS
 from codegen.formula.callees import helpers
 from codegen.latex import latex_of
 from codegen.spec import schema_types, vocabulary

@@ -57,8 +57,8 @@ def build_package(
         When compiling fails, with the entries that it fails at.
     """
     require_builder()
+    from gradsmith.codegen.entries.reader import read_file
     from gradsmith.codegen.outside import make_package
-    from gradsmith.codegen.reader import read_file
     from gradsmith.codegen.reasons import notes
     from gradsmith.codegen.write import foreign_files, write
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from codegen import reader
+from codegen.entries import reader
 from codegen.json_schema import KEYS, table_schema
 
 ROOT = Path(__file__).parents[2]

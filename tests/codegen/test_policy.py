@@ -5,8 +5,8 @@ import math
 import pytest
 from small_table import op_with, table_with
 
+from codegen.entries.policy import expect_interval
 from codegen.model import Interval, Point, Policy
-from codegen.policy import expect_interval
 from codegen.render import render_all
 
 ROOT = r"""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codegen import reader
-from codegen.reader import RawEntry, read, read_file
+from codegen.entries import reader
+from codegen.entries.reader import RawEntry, read, read_file
 from codegen.spec.errors import Collector, Position, SpecErrors
 
 TEXT = """\

@@ -5,7 +5,7 @@ import time
 import pytest
 from small_table import op_with, table_with
 
-from codegen.policy import expect_interval
+from codegen.entries.policy import expect_interval
 from codegen.spec.errors import Problem, SpecErrors
 from codegen.spec.schema import Signature
 from codegen.spec.syntax import DEEPEST, parse_python

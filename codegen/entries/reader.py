@@ -15,9 +15,9 @@ from pathlib import Path
 
 import yaml
 
-from .spec.errors import Collector, Position, SpecError, SpecErrors, did_you_mean, hint_from
-from .spec.scanner import NAMES, is_name
-from .spec.vocabulary import FAMILIES, TAKEN_MODULES
+from ..spec.errors import Collector, Position, SpecError, SpecErrors, did_you_mean, hint_from
+from ..spec.scanner import NAMES, is_name
+from ..spec.vocabulary import FAMILIES, TAKEN_MODULES
 
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
 TEXT_KEYS = (

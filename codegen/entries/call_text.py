@@ -9,9 +9,9 @@ import ast
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..spec.errors import Position, Problem
+from ..spec.syntax import parse_python
 from .reader import RawText
-from .spec.errors import Position, Problem
-from .spec.syntax import parse_python
 
 _CALL = "f("
 

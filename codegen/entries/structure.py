@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..spec.errors import Collector, Problem, did_you_mean
+from ..spec.reserved import derived_names, is_taken, is_taken_by_module
+from ..spec.schema import Signature
+from ..spec.syntax import parse
 from .reader import KEYS, RawEntry
-from .spec.errors import Collector, Problem, did_you_mean
-from .spec.reserved import derived_names, is_taken, is_taken_by_module
-from .spec.schema import Signature
-from .spec.syntax import parse
 
 _EXPRESSIONS = ("pointwise(", "array(", "composite(")
 

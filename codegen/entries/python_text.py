@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from ..spec.errors import Collector, Problem, hint_from
+from ..spec.syntax import parse_python
 from .reader import RawText
-from .spec.errors import Collector, Problem, hint_from
-from .spec.syntax import parse_python
 
 
 def verify_parse(errors: Collector, op: str, value: RawText, subject: str) -> bool:

@@ -1,6 +1,6 @@
 """What an entry says, as far as it can be told without the others. First pass of the build.
 
-Of its gradients see `declare_gradients`, of its forms `declare_forms`, of its policy `policy`.
+Of its gradients see `entries.gradients`, of its forms `entries.forms`, of its policy `policy`.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import cast, get_args
 
+from ..formula.callees import expand
+from ..model import ForwardKind, Policy
+from ..spec.errors import Collector, Position, Problem, hint_from
+from ..spec.schema import Signature
+from ..spec.ufunc_facts import takes_complex
+from ..spec.vocabulary import SAMPLE_NAMES, UFUNCS
 from .call_text import CallArgument, parse_call
 from .declaration import Declaration, DerivedText, RawForward
-from .declare_forms import FormReader
-from .declare_gradients import GradientReader
-from .formula.callees import expand
-from .model import ForwardKind, Policy
+from .forms import FormReader
+from .gradients import GradientReader
 from .policy import PolicyReader
 from .python_text import verify_names
 from .reader import RawEntry, RawText, expect_truth
-from .spec.errors import Collector, Position, Problem, hint_from
-from .spec.schema import Signature
-from .spec.ufunc_facts import takes_complex
-from .spec.vocabulary import SAMPLE_NAMES, UFUNCS
 from .structure import StructureCheck, verify_returns
 from .usual_samples import UsualSamples, expect_generators
 

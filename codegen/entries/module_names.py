@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from .declaration import Declaration
-from .formula.callees import stem_of
-from .model import Table
-from .spec.errors import Collector
-from .spec.names import (
+from ..formula.callees import stem_of
+from ..model import Table
+from ..spec.errors import Collector
+from ..spec.names import (
     COPY,
     INPLACE,
     PLAIN,
@@ -23,7 +22,8 @@ from .spec.names import (
     scipy_name,
     tangents_name,
 )
-from .spec.vocabulary import TAKEN_MODULES
+from ..spec.vocabulary import TAKEN_MODULES
+from .declaration import Declaration
 
 CHOOSE = "Choose another name."
 

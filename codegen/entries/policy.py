@@ -7,14 +7,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..model import Interval, Point, Policy, Preparation
+from ..spec.errors import Collector, Position, Problem, hint_from
+from ..spec.schema import Argument, Signature
+from ..spec.syntax import parse_python
+from ..spec.vocabulary import NUMBER_NAMES, PREPARATIONS, REFERENCE_NAMES
 from .call_text import CallArgument, parse_call
-from .model import Interval, Point, Policy, Preparation
 from .python_text import verify_names
 from .reader import RawEntry, RawText, expect_truth
-from .spec.errors import Collector, Position, Problem, hint_from
-from .spec.schema import Argument, Signature
-from .spec.syntax import parse_python
-from .spec.vocabulary import NUMBER_NAMES, PREPARATIONS, REFERENCE_NAMES
 
 GRADIENT = "gradient"  # of a point: what the gradients are there
 _DICT = "dict("

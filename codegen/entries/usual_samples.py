@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .model import Interval
-from .spec.schema import Argument, Signature
-from .spec.ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
-from .spec.vocabulary import SAMPLE_GENERATORS, words
+from ..model import Interval
+from ..spec.schema import Argument, Signature
+from ..spec.ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
+from ..spec.vocabulary import SAMPLE_GENERATORS, words
 
 Sample = dict[str, str]
 
