@@ -13,6 +13,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from .algebra.simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
+from .algebra.symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
+from .algebra.symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
 from .checking import Context
 from .entries.declaration import Declaration, DerivedText, RawFormula
 from .formula.callees import INTRINSIC
@@ -21,11 +24,8 @@ from .formula.resolve_operators import BINARY_OPERATORS
 from .formula.substitute import substituted
 from .model import Table
 from .rules import EntryRules, LibraryRules, NoRule, Rules
-from .simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
 from .spec.errors import Collector, Consequence
 from .spec.syntax import parse
-from .symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
-from .symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
 
 GRADIENT = Variable("grad")
 LOGISTIC = "sigmoid"

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from .algebra.symbolic import Symbolic
+from .algebra.symbolize import NotSymbolic, Symbolizer
 from .formula.callees import Callees
 from .formula.formula import Expr, is_call_of
 from .formula.resolve import Resolver
@@ -21,8 +23,6 @@ from .model import Forward
 from .spec.errors import Problem
 from .spec.schema import Argument, Signature
 from .spec.syntax import parse
-from .symbolic import Symbolic
-from .symbolize import NotSymbolic, Symbolizer
 
 
 @dataclass(frozen=True)

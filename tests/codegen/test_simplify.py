@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.algebra.simplify import conjugate, factored, powers, product, replaced, total, with_logistic
+from codegen.algebra.symbolic import ONE, Symbolic, Variable, formula_text
+from codegen.algebra.symbolize import Symbolizer
 from codegen.build import load_table
 from codegen.formula.callees import Callee, Callees
 from codegen.formula.formula import Name
 from codegen.formula.resolve import Resolver
 from codegen.formula.scope import TENSOR, Scope
-from codegen.simplify import conjugate, factored, powers, product, replaced, total, with_logistic
-from codegen.symbolic import ONE, Symbolic, Variable, formula_text
-from codegen.symbolize import Symbolizer
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("a", "b", "c")
@@ -132,7 +132,7 @@ def test_the_logistic_function_is_recognised(callees: Callees) -> None:
 
 def test_factors_go_into_chosen_derivatives() -> None:
     """Nothing is multiplied by zero: what is not chosen may be infinite."""
-    from codegen.simplify import choice
+    from codegen.algebra.simplify import choice
 
     test, a, b = Variable("test"), Variable("a"), Variable("b")
     zero = total(())

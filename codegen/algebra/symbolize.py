@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from .formula.callees import Callees, literal
-from .formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Operator
+from ..formula.callees import Callees, literal
+from ..formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Operator
 from .simplify import choice, conjugate, difference, number, powers, product, quotient, total
 from .symbolic import ZERO, Apply, Constant, Operation, Symbolic, Variable
 

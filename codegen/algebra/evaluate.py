@@ -8,9 +8,9 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .formula.callees import Callees
-from .formula.formula import Formula
-from .model import Op
+from ..formula.callees import Callees
+from ..formula.formula import Formula
+from ..model import Op
 from .symbolic import Apply, Choice, Constant, Number, Operation, Product, Sum, Symbolic, Variable
 from .symbolize import NotSymbolic, Symbolizer
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .formula.formula import ATOM, BINDING, CONDITIONAL, UNARY
+from ..formula.formula import ATOM, BINDING, CONDITIONAL, UNARY
 
 
 @dataclass(frozen=True)

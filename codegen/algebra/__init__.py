@@ -1,0 +1,1 @@
+"""Exact symbolic mathematics. Knows no table."""
