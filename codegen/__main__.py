@@ -17,8 +17,8 @@ from .build import load_table
 from .entries.reader import read_file
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package
-from .reasons import notes
 from .render import render_all
+from .saving.explanation import notes
 from .spec.errors import SpecErrors
 from .spec.vocabulary import FUNCTIONS_FOLDER
 from .write import differences, write

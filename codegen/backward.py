@@ -14,10 +14,10 @@ from .formula.loops import why_not_loop
 from .formula.scope import TENSOR, TENSORS, Scope
 from .formula.shapes import ShapeCheck
 from .model import Backward, Forward, Gradient_, SavedTensor, SavedValue
-from .prices import Prices
-from .reasons import why_kept
 from .rewriting import Rewriter
-from .saving import Plan, planned, ways_of
+from .saving.cost import Prices
+from .saving.decision import Plan, planned, ways_of
+from .saving.explanation import why_kept
 from .spec.errors import Collector
 from .spec.schema import Signature
 from .spec.schema_types import Type

@@ -30,7 +30,7 @@ class RawFormula:
     text: RawText
     is_tangent: bool = False
     is_derived: bool = False  # nobody wrote it: see derive.py
-    others: tuple[RawText, ...] = ()  # the same in other ways, one of which may be cheaper: see saving.py
+    others: tuple[RawText, ...] = ()  # the same in other ways, one of which may be cheaper: see decision.py
 
     @property
     def subject(self) -> str:

@@ -59,7 +59,7 @@ def build_package(
     require_builder()
     from gradsmith.codegen.entries.reader import read_file
     from gradsmith.codegen.outside import make_package
-    from gradsmith.codegen.reasons import notes
+    from gradsmith.codegen.saving.explanation import notes
     from gradsmith.codegen.write import foreign_files, write
 
     _verify_name(name, output)

@@ -9,9 +9,9 @@ from small_table import OPS, complete
 from codegen.__main__ import main
 from codegen.build import load_outside, load_table
 from codegen.model import Backward, Forward, Op, Table
-from codegen.prices import Prices
-from codegen.reasons import notes
 from codegen.render import render_all
+from codegen.saving.cost import Prices
+from codegen.saving.explanation import notes
 from codegen.spec.vocabulary import scan_functions
 from codegen.table_rows import op_rows
 

@@ -20,9 +20,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .model import Gradient_
-from .prices import Prices, Way
-from .reasons import Reasons
+from ..model import Gradient_
+from .cost import Prices, Way
+from .explanation import Reasons
 
 CLEARLY = 0.4  # by so much, in arrays kept, a way is cheaper than what the author wrote
 WAYS_AT_MOST = 512  # of one node; beyond, all formulas are taken as they are, or all in their other way

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from .formula.formula import Call, Conditional, Expr, Literal, Name, Operator, is_call_of
-from .model import Forward, Gradient_
+from ..formula.formula import Call, Conditional, Expr, Literal, Name, Operator, is_call_of
+from ..model import Forward, Gradient_
 
 # Prices per element of the result. One array kept alive, and read back from memory, is the unit; beside it a step of
 # arithmetic in a loop is little, a function of libm a lot.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .formula.formula import Call
-from .model import Backward, Table
-from .prices import Prices, Way, is_cheap
-from .spec.errors import Position, SpecError
+from ..formula.formula import Call
+from ..model import Backward, Table
+from ..spec.errors import Position, SpecError
+from .cost import Prices, Way, is_cheap
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Which values a node keeps for backward, what they cost, and why."""
