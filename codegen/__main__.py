@@ -13,7 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
-from .build import load_table
+from .build.build import load_table
 from .entries.reader import read_file
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package

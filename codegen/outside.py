@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .build import load_outside, load_table
+from .build.build import load_outside, load_table
 from .model import Table
 from .render import render_package
 from .spec.errors import Position, SpecError, SpecErrors

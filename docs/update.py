@@ -13,7 +13,7 @@ from pathlib import Path
 from code_blocks import failure_of
 from reference import ROOT, pages
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 
 TABLE = ROOT / "derivatives.yaml"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -1,6 +1,6 @@
 """A table of a few ops that formulas under test may call, and ways to look at what was built."""
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.formula.formula import (
     Attribute,
     AttributeOf,

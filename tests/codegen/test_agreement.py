@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from small_table import complete
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions
 

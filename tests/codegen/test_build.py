@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_table import op_with, show, table_with
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.formula.callees import helpers
 from codegen.model import Backward, SavedTensor, SavedValue
 from codegen.spec.errors import SpecErrors

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from small_table import complete, op_with
 
-from codegen.build import load_outside, load_table
+from codegen.build.build import load_outside, load_table
 from codegen.model import Backward, Op
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions

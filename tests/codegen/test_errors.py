@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.spec.errors import Collector, Position, SpecErrors, did_you_mean, hint_from
 from codegen.spec.vocabulary import scan_functions
 

@@ -6,7 +6,7 @@ import pytest
 from small_table import OPS
 
 from codegen.__main__ import main
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.explain import Sources, explain, named_ops
 from codegen.render import render_all
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_table import OPS
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.model import Table
 from codegen.render import render_all
 

@@ -9,7 +9,7 @@ import pytest
 from small_table import OPS, table_with
 
 from codegen.__main__ import main
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.render import TEMPLATES, chomp, environment, render_all
 from codegen.write import MARK, differences
 

@@ -7,7 +7,7 @@ import pytest
 from small_table import OPS, complete
 
 from codegen.__main__ import main
-from codegen.build import load_outside, load_table
+from codegen.build.build import load_outside, load_table
 from codegen.model import Backward, Forward, Op, Table
 from codegen.render import render_all
 from codegen.saving.cost import Prices

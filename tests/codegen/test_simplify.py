@@ -10,7 +10,7 @@ import pytest
 from codegen.algebra.simplify import conjugate, factored, powers, product, replaced, total, with_logistic
 from codegen.algebra.symbolic import ONE, Symbolic, Variable, formula_text
 from codegen.algebra.symbolize import Symbolizer
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.formula.callees import Callee, Callees
 from codegen.formula.formula import Name
 from codegen.formula.resolve import Resolver

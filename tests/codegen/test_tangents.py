@@ -3,7 +3,7 @@
 import pytest
 from small_table import OPS, complete
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.formula.printing import CythonPrinter
 from codegen.model import Tangents
 

@@ -3,7 +3,7 @@
 import pytest
 from small_table import OPS
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.model import Op
 from codegen.spec.errors import SpecErrors
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from small_table import OPS, complete, op_with, table_with
 
-from codegen.build import load_table
+from codegen.build.build import load_table
 from codegen.docs import DocItem
 from codegen.entry_views import entry_view
 from codegen.faces import Face, make_face

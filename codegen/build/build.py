@@ -12,26 +12,26 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from ..entries.declaration import Declaration
+from ..entries.declare import declare
+from ..entries.module_names import verify_module_names
+from ..entries.reader import RawEntry, read, read_file
+from ..formula.callees import Callee, Callees
+from ..model import Backward, Op, Table, Variant
+from ..spec.errors import Collector
+from ..spec.schema import Signature
+from ..spec.usual_operators import operator_names
+from ..spec.vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 from .agreement import verify_agreement
 from .backward import BackwardBuilder
 from .checking import Context
 from .circles import report_circles
 from .complex_support import refusing_complex
 from .derive import Deriver
-from .entries.declaration import Declaration
-from .entries.declare import declare
-from .entries.module_names import verify_module_names
-from .entries.reader import RawEntry, read, read_file
-from .formula.callees import Callee, Callees
 from .forward import expect_forward
 from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
-from .model import Backward, Op, Table, Variant
 from .outputs import expect_condition
-from .spec.errors import Collector
-from .spec.schema import Signature
-from .spec.usual_operators import operator_names
-from .spec.vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 from .tangents import TangentBuilder
 
 

@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..entries.declaration import Declaration, DerivedText, RawFormula
+from ..formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
+from ..formula.guards import inputs_reading
+from ..formula.loops import why_not_loop
+from ..formula.scope import TENSOR, TENSORS, Scope
+from ..formula.shapes import ShapeCheck
+from ..model import Backward, Forward, Gradient_, SavedTensor, SavedValue
+from ..saving.cost import Prices
+from ..saving.decision import Plan, planned, ways_of
+from ..saving.explanation import why_kept
+from ..spec.errors import Collector
+from ..spec.schema import Signature
+from ..spec.schema_types import Type
+from ..spec.vocabulary import LIST_ATTRIBUTES
 from .checking import Context, Resolved, gives_gradient
-from .entries.declaration import Declaration, DerivedText, RawFormula
-from .formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
-from .formula.guards import inputs_reading
-from .formula.loops import why_not_loop
-from .formula.scope import TENSOR, TENSORS, Scope
-from .formula.shapes import ShapeCheck
-from .model import Backward, Forward, Gradient_, SavedTensor, SavedValue
 from .rewriting import Rewriter
-from .saving.cost import Prices
-from .saving.decision import Plan, planned, ways_of
-from .saving.explanation import why_kept
-from .spec.errors import Collector
-from .spec.schema import Signature
-from .spec.schema_types import Type
-from .spec.vocabulary import LIST_ATTRIBUTES
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .formula.callees import Callee, Callees, intrinsics
-from .formula.reductions import expect_reduction
-from .model import Op, Table, Variant
-from .spec.vocabulary import LOOP_UFUNCS
+from ..formula.callees import Callee, Callees, intrinsics
+from ..formula.reductions import expect_reduction
+from ..model import Op, Table, Variant
+from ..spec.vocabulary import LOOP_UFUNCS
 
 
 def library_callees(library: Table) -> Callees:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from .entries.declaration import Declaration
-from .formula.callees import Callees, is_outside
-from .formula.formula import Call, Conditional, Expr, Literal, Operator
-from .formula.substitute import rebuilt
-from .model import Table
-from .spec.errors import Problem
-from .spec.syntax import parse
-from .spec.vocabulary import HOLOMORPHIC_UFUNCS
+from ..entries.declaration import Declaration
+from ..formula.callees import Callees, is_outside
+from ..formula.formula import Call, Conditional, Expr, Literal, Operator
+from ..formula.substitute import rebuilt
+from ..model import Table
+from ..spec.errors import Problem
+from ..spec.syntax import parse
+from ..spec.vocabulary import HOLOMORPHIC_UFUNCS
 
 # Written in a formula they choose between values, or say how large something is: no derivative goes through them.
 _TRANSPARENT = frozenset({"conj", "where", "expand"})

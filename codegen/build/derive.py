@@ -13,19 +13,19 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from .algebra.simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
-from .algebra.symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
-from .algebra.symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
+from ..algebra.simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
+from ..algebra.symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
+from ..algebra.symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
+from ..entries.declaration import Declaration, DerivedText, RawFormula
+from ..formula.callees import INTRINSIC
+from ..formula.formula import Call, Conditional, Expr, Gradient, Name, Operator
+from ..formula.resolve_operators import BINARY_OPERATORS
+from ..formula.substitute import substituted
+from ..model import Table
+from ..spec.errors import Collector, Consequence
+from ..spec.syntax import parse
 from .checking import Context
-from .entries.declaration import Declaration, DerivedText, RawFormula
-from .formula.callees import INTRINSIC
-from .formula.formula import Call, Conditional, Expr, Gradient, Name, Operator
-from .formula.resolve_operators import BINARY_OPERATORS
-from .formula.substitute import substituted
-from .model import Table
 from .rules import EntryRules, LibraryRules, NoRule, Rules
-from .spec.errors import Collector, Consequence
-from .spec.syntax import parse
 
 GRADIENT = Variable("grad")
 LOGISTIC = "sigmoid"

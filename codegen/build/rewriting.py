@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .algebra.symbolic import Symbolic
-from .algebra.symbolize import NotSymbolic, Symbolizer
-from .formula.callees import Callees
-from .formula.formula import Expr, is_call_of
-from .formula.resolve import Resolver
-from .formula.scope import TENSOR, Scope
-from .model import Forward
-from .spec.errors import Problem
-from .spec.schema import Argument, Signature
-from .spec.syntax import parse
+from ..algebra.symbolic import Symbolic
+from ..algebra.symbolize import NotSymbolic, Symbolizer
+from ..formula.callees import Callees
+from ..formula.formula import Expr, is_call_of
+from ..formula.resolve import Resolver
+from ..formula.scope import TENSOR, Scope
+from ..model import Forward
+from ..spec.errors import Problem
+from ..spec.schema import Argument, Signature
+from ..spec.syntax import parse
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .algebra.evaluate import Evaluator, NoValue, Value
-from .algebra.symbolic import Symbolic, formula_text
-from .algebra.symbolize import NotSymbolic, Symbolizer
+from ..algebra.evaluate import Evaluator, NoValue, Value
+from ..algebra.symbolic import Symbolic, formula_text
+from ..algebra.symbolize import NotSymbolic, Symbolizer
+from ..entries.declaration import Declaration
+from ..model import Gradient_, Interval, Op
+from ..spec.errors import Collector, Position
+from ..spec.schema import Argument
 from .checking import Context
 from .derive import Deriver
-from .entries.declaration import Declaration
-from .model import Gradient_, Interval, Op
-from .spec.errors import Collector, Position
-from .spec.schema import Argument
 
 POINTS = 4  # that must agree
 ATTEMPTS = 40  # to find as many in the domain

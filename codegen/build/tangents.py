@@ -18,19 +18,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast, get_args
 
+from ..entries.declaration import Declaration, RawFormula
+from ..formula.facts import is_unknown, settled
+from ..formula.formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
+from ..formula.scope import TENSOR, TENSORS, Scope
+from ..formula.substitute import substituted
+from ..model import Backward, Tangent, TangentRule, Tangents, TangentTerm
+from ..spec.errors import Problem
+from ..spec.names import tangent_name
+from ..spec.schema import Argument, Signature
+from ..spec.schema_types import Type
+from ..spec.syntax import parse
 from .checking import Context
-from .entries.declaration import Declaration, RawFormula
-from .formula.facts import is_unknown, settled
-from .formula.formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
-from .formula.scope import TENSOR, TENSORS, Scope
-from .formula.substitute import substituted
 from .linearity import is_holomorphic, without_conj
-from .model import Backward, Tangent, TangentRule, Tangents, TangentTerm
-from .spec.errors import Problem
-from .spec.names import tangent_name
-from .spec.schema import Argument, Signature
-from .spec.schema_types import Type
-from .spec.syntax import parse
 
 AUTOMATIC: tuple[str, ...] = tuple(rule for rule in get_args(TangentRule) if rule != "formula")
 ZERO = Literal(Type("int"), 0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..entries.declaration import Declaration
+from ..formula.callees import intrinsics
+from ..formula.formula import Call, Conditional, Expr
+from ..spec.errors import Collector
 from .checking import Context
-from .entries.declaration import Declaration
-from .formula.callees import intrinsics
-from .formula.formula import Call, Conditional, Expr
 from .forward import expect_forward
-from .spec.errors import Collector
 
 # Behind a C entry: the op as its compiled loop alone, where the caller knows that the loop fits.
 _LOOP = " loop"

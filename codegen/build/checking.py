@@ -6,13 +6,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .entries.reader import RawText
-from .formula.callees import Callees, expect_conversion
-from .formula.formula import Expr, TupleExpr
-from .formula.resolve import Resolver
-from .formula.scope import TENSOR, TENSORS, Scope
-from .spec.errors import Collector, Consequence, Problem
-from .spec.schema_types import Type
+from ..entries.reader import RawText
+from ..formula.callees import Callees, expect_conversion
+from ..formula.formula import Expr, TupleExpr
+from ..formula.resolve import Resolver
+from ..formula.scope import TENSOR, TENSORS, Scope
+from ..spec.errors import Collector, Consequence, Problem
+from ..spec.schema_types import Type
 
 
 @dataclass(frozen=True)

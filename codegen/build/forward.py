@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
+from ..entries.declaration import Declaration, RawForward
+from ..formula.formula import Expr, Formula, Name
+from ..formula.loops import why_not_loop
+from ..formula.scope import TENSOR, Scope
+from ..model import Forward
+from ..spec.errors import Problem, did_you_mean, hint_from
+from ..spec.reserved import derived_names, is_taken
+from ..spec.schema import Signature
+from ..spec.syntax import describe, parse
+from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 from .checking import Context, expect_returns
-from .entries.declaration import Declaration, RawForward
-from .formula.formula import Expr, Formula, Name
-from .formula.loops import why_not_loop
-from .formula.scope import TENSOR, Scope
-from .model import Forward
-from .spec.errors import Problem, did_you_mean, hint_from
-from .spec.reserved import derived_names, is_taken
-from .spec.schema import Signature
-from .spec.syntax import describe, parse
-from .spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ..entries.declaration import Declaration
+from ..formula.formula import Expr, Formula, Name
+from ..formula.scope import BOOL, Scope
+from ..spec.errors import Problem
+from ..spec.schema import Signature
 from .checking import Context
-from .entries.declaration import Declaration
-from .formula.formula import Expr, Formula, Name
-from .formula.scope import BOOL, Scope
-from .spec.errors import Problem
-from .spec.schema import Signature
 
 SUBJECT = "condition of output_differentiability"
 
