@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .faces import has_face
+from .api.functions import has_face
 from .formula.printing import CythonPrinter
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from .node_views import everything_saved

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .api.functions import make_face
 from .entry_views import entry_view
-from .faces import make_face
 from .formula.formula import Expr
 from .fused_loops import backward_kernels, forward_kernel
 from .model import Op, Table

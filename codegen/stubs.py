@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .calls import ResultType
-from .faces import Face, FunctionView, OperatorView
+from .api.calls import ResultType
+from .api.functions import Face, FunctionView, OperatorView
+from .api.overloads import Binder
+from .api.parameters import Parameter
 from .model import Table
-from .overloads import Binder
-from .parameters import Parameter
 from .spec.names import FIRST_TENSOR
 from .spec.schema_types import Type
 from .tensor_view import all_faces

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .docs import tangent_texts
-from .latex import forward_latex
+from .api.docs import tangent_texts
+from .api.latex import forward_latex
+from .api.parameters import python_parameters
 from .model import Interval, Op, Point, Table
-from .parameters import python_parameters
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .faces import Face, FunctionView, OperatorView, RefusedInplace, make_face
+from .api.functions import Face, FunctionView, OperatorView, RefusedInplace, make_face
 from .model import Table
 from .views import Import
 

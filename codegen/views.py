@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .faces import Face
+from .api.functions import Face
 from .kernels import Kernel
 from .spec.schema_types import Type
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from codegen import model
+from codegen.api.latex import latex_of
 from codegen.entries import reader
 from codegen.entries.forms import PRESETS
 from codegen.formula.callees import helpers
-from codegen.latex import latex_of
 from codegen.spec import schema_types, vocabulary
 from codegen.table_rows import OpRowView, op_rows
 

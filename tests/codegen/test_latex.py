@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.latex import latex_of
+from codegen.api.latex import latex_of
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 from small_table import OPS, complete, op_with, table_with
 
+from codegen.api.docs import DocItem
+from codegen.api.functions import Face, make_face
 from codegen.build.build import load_table
-from codegen.docs import DocItem
 from codegen.entry_views import entry_view
-from codegen.faces import Face, make_face
 from codegen.family_views import family_view
 from codegen.stubs import stub_view
 from codegen.views import EntryView, InplaceView, RecordView, c_type

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .model import Op, Preparation, Variant
+from ..model import Op, Preparation, Variant
+from ..spec.names import COPY, Form, call_name, inplace_name, result_name
+from ..spec.schema import Argument
+from ..spec.schema_types import Type
 from .parameters import argument_text, function_name
-from .spec.names import COPY, Form, call_name, inplace_name, result_name
-from .spec.schema import Argument
-from .spec.schema_types import Type
 
 # How Python objects become what the C entry takes, by type in the table. "?" and "[]" as there.
 CONVERSIONS = {

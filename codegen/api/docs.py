@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .model import Op
-from .spec.schema import Argument
+from ..model import Op
+from ..spec.schema import Argument
 
 # What the words of the table mean to a caller.
 TYPE_WORDS = {

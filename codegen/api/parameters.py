@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from .formula.printing import literal_text
-from .model import Op
-from .spec.names import FIRST_TENSOR, SECOND_NAMES
-from .spec.schema import Argument, Signature
-from .spec.schema_types import Type
+from ..formula.printing import literal_text
+from ..model import Op
+from ..spec.names import FIRST_TENSOR, SECOND_NAMES
+from ..spec.schema import Argument, Signature
+from ..spec.schema_types import Type
 
 # What a method calls the sizes or dimensions that come one by one, since the parameter's name is for all at once.
 SPREAD = "args"

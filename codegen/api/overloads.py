@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .model import Op
+from ..model import Op
+from ..spec.names import COPY, Form, binder_names, call_name
 from .parameters import Parameter, default_text, function_name, out_parameter, with_star
-from .spec.names import COPY, Form, binder_names, call_name
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from .model import Op
+from ..model import Op
 
 _NAMES = {"self": "x", "other": "y", "grad": "g", "result": "r", "pi": r"\pi", "inf": r"\infty"}
 _GREEK = frozenset(

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ..model import Op
+from ..spec.names import COPY, INPLACE, PLAIN, Form, call_name
+from ..spec.schema_types import Type
 from .calls import CallView, ResultType, Target, call_view, is_named, result_type, target, writes_self
 from .docs import Doc, make_doc
-from .model import Op
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
 from .parameters import SPREAD, Parameter, default_text, first_names, out_parameter, python_parameters, with_star
-from .spec.names import COPY, INPLACE, PLAIN, Form, call_name
-from .spec.schema_types import Type
 
 
 @dataclass(frozen=True)
