@@ -13,9 +13,9 @@ from pathlib import Path
 from .api.functions import has_face
 from .formula.printing import CythonPrinter
 from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
-from .node_views import everything_saved
 from .spec.errors import did_you_mean
 from .spec.names import backward_table_name, forward_kernel_name
+from .views.node import everything_saved
 
 KINDS = {
     "ufunc": "NumPy's inner loop `{}`, called directly",

@@ -12,7 +12,7 @@ from .model import Table
 from .render import render_package
 from .spec.errors import Position, SpecError, SpecErrors
 from .spec.vocabulary import FUNCTIONS_MODULE
-from .tensor_view import tensor_view
+from .views.tensor import tensor_view
 
 # In a checkout the folder above this one; in an installation the package, which has a copy of the table.
 ROOT = Path(__file__).resolve().parent.parent

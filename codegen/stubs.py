@@ -12,8 +12,8 @@ from .api.parameters import Parameter
 from .model import Table
 from .spec.names import FIRST_TENSOR
 from .spec.schema_types import Type
-from .tensor_view import all_faces
-from .views import FamilyView, Import
+from .views.model import FamilyView, Import
+from .views.tensor import all_faces
 
 _TYPES = {
     "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",

@@ -16,7 +16,7 @@ from codegen.entries import reader
 from codegen.entries.forms import PRESETS
 from codegen.formula.callees import helpers
 from codegen.spec import schema_types, vocabulary
-from codegen.table_rows import OpRowView, op_rows
+from codegen.views.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 MADE_BY = "<!-- Made by `make docs`. Do not edit. -->\n"

@@ -6,7 +6,7 @@ import pytest
 from small_table import OPS
 
 from codegen.build.build import load_table
-from codegen.kernels import Kernel, Places, expect_kernel, number, power, product, reciprocal
+from codegen.views.kernels import Kernel, Places, expect_kernel, number, power, product, reciprocal
 
 # Division and powers, which the small table lacks, and the op whose gradient is under test.
 MORE = """

@@ -13,7 +13,7 @@ from codegen.render import render_all
 from codegen.saving.cost import Prices
 from codegen.saving.explanation import notes
 from codegen.spec.vocabulary import scan_functions
-from codegen.table_rows import op_rows
+from codegen.views.table_rows import op_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()

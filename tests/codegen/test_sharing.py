@@ -2,7 +2,7 @@
 
 from small_table import op_with, show
 
-from codegen.sharing import SharedFormulas, share
+from codegen.views.sharing import SharedFormulas, share
 
 SIGNATURE = "f(Tensor self, Tensor other, Tensor third) -> Tensor\n  forward: array(np.zeros((self, other, third)))\n"
 

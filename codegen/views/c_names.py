@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .spec.vocabulary import words
+from ..spec.vocabulary import words
 
 # Of the language, up to C23 and with GNU's own.
 _KEYWORDS = words(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..model import Backward, Gradient_, Table, Variant
+from ..spec.schema import Argument
 from .kernels import Kernel, Places, expect_kernel
-from .model import Backward, Gradient_, Table, Variant
-from .spec.schema import Argument
 
 
 def backward_kernels(variant: Variant, table: Table) -> tuple[Kernel | None, ...] | None:

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .formula.formula import Call, Conditional, Expr, Name, Operator
-from .formula.substitute import rebuilt
+from ..formula.formula import Call, Conditional, Expr, Name, Operator
+from ..formula.substitute import rebuilt
 
 _WORDS = {
     "+": "sum", "-": "difference", "*": "product", "/": "quotient", "neg": "negative", "**": "power", "@": "matrix",

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..formula.callees import is_outside
+from ..formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Operator
+from ..model import Table
 from .c_names import c_name
-from .formula.callees import is_outside
-from .formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Operator
-from .model import Table
 
 MAX_INPUTS = MAX_SCALARS = 8  # GS_FUSED_MAX_INPUTS, GS_FUSED_MAX_SCALARS
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .api.functions import make_face
-from .entry_views import entry_view
-from .formula.formula import Expr
+from ..api.functions import make_face
+from ..formula.formula import Expr
+from ..model import Op, Table
+from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
+from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPERS, HELPERS_PACKAGE
+from .entry import entry_view
 from .fused_loops import backward_kernels, forward_kernel
-from .model import Op, Table
-from .spec.names import backward_table_name, forward_kernel_name, scipy_name
-from .spec.vocabulary import FUNCTIONS_PACKAGE, HELPERS, HELPERS_PACKAGE
-from .views import BackwardTable, FamilyView, ForwardKernel, Import, OpView
+from .model import BackwardTable, FamilyView, ForwardKernel, Import, OpView
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .api.docs import tangent_texts
-from .api.latex import forward_latex
-from .api.parameters import python_parameters
-from .model import Interval, Op, Point, Table
+from ..api.docs import tangent_texts
+from ..api.latex import forward_latex
+from ..api.parameters import python_parameters
+from ..model import Interval, Op, Point, Table
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .formula.facts import settled
-from .formula.printing import CythonPrinter
-from .model import Tangents, TangentTerm, Variant
-from .node_views import gradient_names, incoming
-from .spec.names import tangent_name, tangents_name
-from .views import TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
+from ..formula.facts import settled
+from ..formula.printing import CythonPrinter
+from ..model import Tangents, TangentTerm, Variant
+from ..spec.names import tangent_name, tangents_name
+from .model import TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
+from .node import gradient_names, incoming
 
 
 def tangent_view(variant: Variant) -> TangentView | None:

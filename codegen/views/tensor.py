@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .api.functions import Face, FunctionView, OperatorView, RefusedInplace, make_face
-from .model import Table
-from .views import Import
+from ..api.functions import Face, FunctionView, OperatorView, RefusedInplace, make_face
+from ..model import Table
+from .model import Import
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,16 @@
 One view per piece of generated text: `NodeView` is the node class, `EntryView` the C entry that computes and records,
 `InplaceView` the same written into its first operand, `FamilyView` the module around them. Names and expressions in a
 view are final; a template only puts statements around them. Faces for Python are in `faces`; who fills the views:
-`node_views`, `entry_views`, `family_views`.
+`views.node`, `views.entry`, `views.family`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .api.functions import Face
+from ..api.functions import Face
+from ..spec.schema_types import Type
 from .kernels import Kernel
-from .spec.schema_types import Type
 
 # ---- the node class
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from .formula.formula import Attribute, Expr, Name
-from .formula.printing import CythonPrinter
+from ..formula.formula import Attribute, Expr, Name
+from ..formula.printing import CythonPrinter
+from ..model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
+from ..spec.names import backward_table_name, edge_name
 from .fused_loops import backward_kernels
-from .model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
+from .model import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
 from .sharing import SharedFormulas, share
-from .spec.names import backward_table_name, edge_name
-from .views import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
 
 _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .formula.formula import BINDING, Call, Formula, Name
-from .formula.printing import CythonPrinter, array_text, attribute_text
+from ..formula.formula import BINDING, Call, Formula, Name
+from ..formula.printing import CythonPrinter, array_text, attribute_text
+from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
+from ..spec.names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
+from ..spec.schema import Argument
 from .fused_loops import forward_kernel, numbers_of, tensors_of
-from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
-from .node_views import everything_saved, node_view
-from .spec.names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
-from .spec.schema import Argument
-from .tangent_views import tangent_condition, tangent_view
-from .views import (
+from .model import (
     ByCopy,
     ComputeView,
     EdgeView,
@@ -26,6 +24,8 @@ from .views import (
     Saves,
     c_type,
 )
+from .node import everything_saved, node_view
+from .tangent import tangent_condition, tangent_view
 
 # ---- entries
 
