@@ -17,11 +17,11 @@ from .build.build import load_table
 from .entries.reader import read_file
 from .explain import Sources, explain, indented, named_ops, proofs
 from .outside import make_package
-from .render import render_all
 from .saving.explanation import notes
 from .spec.errors import SpecErrors
 from .spec.vocabulary import FUNCTIONS_FOLDER
-from .write import differences, write
+from .write.render import render_all
+from .write.write import differences, write
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN_TABLE = ROOT / "derivatives.yaml"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from .build.build import load_outside, load_table
 from .model import Table
-from .render import render_package
 from .spec.errors import Position, SpecError, SpecErrors
 from .spec.vocabulary import FUNCTIONS_MODULE
 from .views.tensor import tensor_view
+from .write.render import render_package
 
 # In a checkout the folder above this one; in an installation the package, which has a copy of the table.
 ROOT = Path(__file__).resolve().parent.parent

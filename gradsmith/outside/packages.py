@@ -60,7 +60,7 @@ def build_package(
     from gradsmith.codegen.entries.reader import read_file
     from gradsmith.codegen.outside import make_package
     from gradsmith.codegen.saving.explanation import notes
-    from gradsmith.codegen.write import foreign_files, write
+    from gradsmith.codegen.write.write import foreign_files, write
 
     _verify_name(name, output)
     text = read_file(Path(table), os.fspath(table))

@@ -8,7 +8,7 @@ from small_table import OPS
 from codegen.__main__ import main
 from codegen.build.build import load_table
 from codegen.explain import Sources, explain, named_ops
-from codegen.render import render_all
+from codegen.write.render import render_all
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,7 +13,7 @@ from small_table import OPS
 
 from codegen.build.build import load_table
 from codegen.model import Table
-from codegen.render import render_all
+from codegen.write.render import render_all
 
 GOLDEN = Path(__file__).with_name("golden")
 CASES = sorted(path.stem for path in GOLDEN.glob("*.yaml"))

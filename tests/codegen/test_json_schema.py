@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from codegen.entries import reader
-from codegen.json_schema import KEYS, table_schema
+from codegen.write.json_schema import KEYS, table_schema
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.render import TEMPLATES
 from codegen.spec import reserved
 from codegen.spec.reserved import derived_names, is_taken, is_taken_by_module
 from codegen.spec.schema import Signature
 from codegen.views import kernels
 from codegen.views.c_names import c_name
 from codegen.views.kernels import Term
+from codegen.write.render import TEMPLATES
 
 ROOT = Path(__file__).resolve().parents[2]
 

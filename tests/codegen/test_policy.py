@@ -7,7 +7,7 @@ from small_table import op_with, table_with
 
 from codegen.entries.policy import expect_interval
 from codegen.model import Interval, Point, Policy
-from codegen.render import render_all
+from codegen.write.render import render_all
 
 ROOT = r"""
 root(Tensor self, Scalar scale=1) -> Tensor

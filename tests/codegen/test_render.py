@@ -10,8 +10,8 @@ from small_table import OPS, table_with
 
 from codegen.__main__ import main
 from codegen.build.build import load_table
-from codegen.render import TEMPLATES, chomp, environment, render_all
-from codegen.write import MARK, differences
+from codegen.write.render import TEMPLATES, chomp, environment, render_all
+from codegen.write.write import MARK, differences
 
 ROOT = Path(__file__).resolve().parents[2]
 

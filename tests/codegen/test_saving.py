@@ -9,11 +9,11 @@ from small_table import OPS, complete
 from codegen.__main__ import main
 from codegen.build.build import load_outside, load_table
 from codegen.model import Backward, Forward, Op, Table
-from codegen.render import render_all
 from codegen.saving.cost import Prices
 from codegen.saving.explanation import notes
 from codegen.spec.vocabulary import scan_functions
 from codegen.views.table_rows import op_rows
+from codegen.write.render import render_all
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()

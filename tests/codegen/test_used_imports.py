@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.used_imports import with_used_imports
+from codegen.write.used_imports import with_used_imports
 
 GENERATED = sorted((Path(__file__).parents[2] / "generated").glob("*.pyx"))
 

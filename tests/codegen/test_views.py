@@ -8,10 +8,10 @@ from small_table import OPS, complete, op_with, table_with
 from codegen.api.docs import DocItem
 from codegen.api.functions import Face, make_face
 from codegen.build.build import load_table
-from codegen.stubs import stub_view
 from codegen.views.entry import entry_view
 from codegen.views.family import family_view
 from codegen.views.model import EntryView, InplaceView, RecordView, c_type
+from codegen.write.stubs import stub_view
 
 
 def entry_of(entry: str, variant: int = 0) -> EntryView:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codegen.write import MARK, differences, write
+from codegen.write.write import MARK, differences, write
 
 FILES = {"a.pyx": f"# {MARK}\nx\n", "b.pyi": f"# {MARK}\ny\n"}
 

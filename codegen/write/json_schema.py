@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .model import FORMS
-from .spec.vocabulary import OPERATORS
+from ..model import FORMS
+from ..spec.vocabulary import OPERATORS
 
 Schema = dict[str, Any]
 

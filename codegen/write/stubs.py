@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .api.calls import ResultType
-from .api.functions import Face, FunctionView, OperatorView
-from .api.overloads import Binder
-from .api.parameters import Parameter
-from .model import Table
-from .spec.names import FIRST_TENSOR
-from .spec.schema_types import Type
-from .views.model import FamilyView, Import
-from .views.tensor import all_faces
+from ..api.calls import ResultType
+from ..api.functions import Face, FunctionView, OperatorView
+from ..api.overloads import Binder
+from ..api.parameters import Parameter
+from ..model import Table
+from ..spec.names import FIRST_TENSOR
+from ..spec.schema_types import Type
+from ..views.model import FamilyView, Import
+from ..views.tensor import all_faces
 
 _TYPES = {
     "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",

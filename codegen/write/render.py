@@ -8,18 +8,18 @@ from pathlib import Path
 
 import jinja2
 
-from .formula.printing import literal_text
+from ..formula.printing import literal_text
+from ..model import Table
+from ..spec.vocabulary import METHODS_MODULE
+from ..views.family import family_view
+from ..views.model import FamilyView
+from ..views.table_rows import op_rows
+from ..views.tensor import package_view, tensor_view
 from .json_schema import table_schema
-from .model import Table
-from .spec.vocabulary import METHODS_MODULE
 from .stubs import stub_view, tensor_stub_view
 from .used_imports import with_used_imports
-from .views.family import family_view
-from .views.model import FamilyView
-from .views.table_rows import op_rows
-from .views.tensor import package_view, tensor_view
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @cache

@@ -1,0 +1,1 @@
+"""From views to text on disk; the templates are beside it, in ``codegen/templates``."""
