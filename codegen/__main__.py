@@ -16,7 +16,7 @@ from pathlib import Path
 from .build.build import load_table
 from .entries.reader import read_file
 from .explain import Sources, explain, indented, named_ops, proofs
-from .outside import make_package
+from .extension import make_package
 from .saving.explanation import notes
 from .spec.errors import SpecErrors
 from .spec.vocabulary import FUNCTIONS_FOLDER

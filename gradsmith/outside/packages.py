@@ -18,7 +18,7 @@ from gradsmith.compiling.toolchain import BuildError, require_tools
 from gradsmith.runtime.methods import check_free
 
 if TYPE_CHECKING:
-    from gradsmith.codegen.outside import Package
+    from gradsmith.codegen.extension import Package
 
 # Import name -> distribution, of what building needs besides a C compiler.
 _NEEDED = {"yaml": "PyYAML", "jinja2": "Jinja2", "Cython": "Cython", "setuptools": "setuptools"}
@@ -58,7 +58,7 @@ def build_package(
     """
     require_builder()
     from gradsmith.codegen.entries.reader import read_file
-    from gradsmith.codegen.outside import make_package
+    from gradsmith.codegen.extension import make_package
     from gradsmith.codegen.saving.explanation import notes
     from gradsmith.codegen.write.write import foreign_files, write
 

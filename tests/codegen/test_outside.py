@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.outside import Package, make_package, public_names
+from codegen.extension import Package, make_package, public_names
 from codegen.spec.errors import SpecErrors
 
 

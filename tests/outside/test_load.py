@@ -10,7 +10,7 @@ import pytest
 from outside_tables import HERE, ROOT, SMALL
 
 import gradsmith as gs
-from gradsmith.codegen.outside import make_package
+from gradsmith.codegen.extension import make_package
 from gradsmith.codegen.spec.errors import SpecErrors
 from gradsmith.compiling.toolchain import BuildError
 from gradsmith.outside import cache as cache_module
@@ -178,7 +178,7 @@ def spoiled(file, old, new):
 def test_errors_of_compilers_name_the_entry(small, cache, monkeypatch, file, old, new, message):
     """They speak of generated text; the message leads back to the table."""
     small.write_text("# a comment\n\n" + SMALL, encoding="utf-8")
-    monkeypatch.setattr("gradsmith.codegen.outside.make_package", spoiled(file, old, new))
+    monkeypatch.setattr("gradsmith.codegen.extension.make_package", spoiled(file, old, new))
     before = built(cache)
     with pytest.raises(BuildError, match=f"^{small}:5: ripple: " + message.format(r"small_\w+")):
         gs.load(small)
