@@ -80,7 +80,7 @@ def _build_package(options: argparse.Namespace) -> int:
 
 
 def _compiled_functions() -> frozenset[str]:
-    """Modules of runtime/functions that generated code may cimport."""
+    """Modules of runtime/arrays/functions that generated code may cimport."""
     return frozenset(path.stem for path in (ROOT / FUNCTIONS_FOLDER).glob("*.pxd"))
 
 

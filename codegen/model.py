@@ -140,7 +140,7 @@ class Forward:
     ufunc: str = ""  # NumPy's name, kind "ufunc" only
     formula: Formula | None = None  # kinds "pointwise" and "composite"
     names: frozenset[str] = frozenset()  # arguments an "array" expression reads
-    functions: tuple[tuple[str, str], ...] = ()  # (name, module) of runtime/functions, "array" only
+    functions: tuple[tuple[str, str], ...] = ()  # (name, module) of runtime/arrays/functions, "array" only
     builtins: frozenset[str] = frozenset()  # of Python, that an "array" expression uses
     needs_scipy: bool = False  # an "array" expression calls it
 
@@ -220,7 +220,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Preparation:
-    """An argument that a function of runtime/preparation.pxd checks or converts before the op sees it."""
+    """An argument that a function of runtime/calls/preparation.pxd checks or converts before the op sees it."""
 
     argument: str
     function: str

@@ -1,7 +1,7 @@
 """Compile extension modules: only what changed, on all cores.
 
     python -m compiling                              gradsmith, beside its sources
-    python -m compiling runtime.node                 one of its modules
+    python -m compiling runtime.graph.node                 one of its modules
     python -m compiling --debug                      with the internal checks compiled in
     python -m gradsmith.compiling --package my_ops   a generated package in the current folder
 
@@ -41,7 +41,7 @@ def main() -> int:
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m compiling", description="Compile extension modules in place.")
-    parser.add_argument("names", nargs="*", help="modules of gradsmith, as runtime.node (default: all)")
+    parser.add_argument("names", nargs="*", help="modules of gradsmith, as runtime.graph.node (default: all)")
     parser.add_argument("--package", help="compile this generated package in the current folder instead")
     parser.add_argument("--debug", action="store_true", help="compile the internal checks in")
     parser.add_argument("-j", "--jobs", type=int, default=0, help="parallel jobs (default: all cores)")

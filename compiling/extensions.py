@@ -3,7 +3,7 @@
 An extension is made in three steps, and each step is skipped when nothing that
 it reads has changed since its output was made::
 
-    runtime/node.pyx --cython--> build/cython/.../node.c --cc--> node.o --link--> node.so
+    runtime/graph/node.pyx --cython--> build/cython/.../node.c --cc--> node.o --link--> node.so
 
 "Changed" goes by content, never by time, so a checkout of another branch and
 back costs nothing.  What was read is remembered in ``build/state.json``.  All
@@ -44,8 +44,8 @@ DIRECTIVES = {
 class Extension(NamedTuple):
     """One extension module: its Cython source and the C files linked into it."""
 
-    name: str  # gradsmith.runtime.node
-    source: str  # gradsmith/runtime/node.pyx
+    name: str  # gradsmith.runtime.graph.node
+    source: str  # gradsmith/runtime/graph/node.pyx
     kernels: tuple[str, ...]  # C files, compiled apart with full optimisation
     is_for_tests: bool = False  # shows kernels to the tests; no part of what is installed
 

@@ -28,7 +28,7 @@ def _beside_source(extension: Extension) -> Path:
 
 def _layout(folder: Path) -> Layout:
     return Layout(
-        headers=(folder.as_posix(), str(LIBRARY), str(LIBRARY / "runtime/kernels")),
+        headers=(folder.as_posix(), str(LIBRARY), str(LIBRARY / "runtime/arrays/kernels")),
         packages=(".", str(LIBRARY.parent)),
         watched=((".", "."), *((str(LIBRARY / part), str(LIBRARY / part)) for part in ("runtime", "generated"))),
         cython_options=("--line-directives",),  # so that the C compiler speaks of the lines that Cython has read

@@ -20,9 +20,9 @@ PACKAGE = "gradsmith"
 COMPILED_FOLDERS = ("runtime", "generated")
 TESTS = "tests/compiled"  # modules that show kernels to the tests
 LINKED_FOLDERS = ("runtime", "generated", "codegen", "compiling")
-ARRAYS = Path("gradsmith/runtime/array.pyx")  # the door to the kernels
+ARRAYS = Path("gradsmith/runtime/arrays/array.pyx")  # the door to the kernels
 LAYOUT = Layout(
-    headers=("gradsmith", "gradsmith/runtime/kernels", "gradsmith/generated", TESTS),
+    headers=("gradsmith", "gradsmith/runtime/arrays/kernels", "gradsmith/generated", TESTS),
     packages=(".",),
     watched=(*((folder, f"{PACKAGE}/{folder}") for folder in LINKED_FOLDERS), (".", ".")),
 )

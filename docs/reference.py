@@ -91,10 +91,10 @@ def ufuncs() -> str:
 
 
 def array_functions() -> dict[str, list[str]]:
-    """Module of runtime/functions -> its functions that the table may call."""
+    """Module of runtime/arrays/functions -> its functions that the table may call."""
     found: dict[str, list[str]] = {}
-    for name, module in vocabulary.scan_functions(ROOT / "runtime/functions").items():
-        found.setdefault(f"`runtime/functions/{module}`", []).append(name)
+    for name, module in vocabulary.scan_functions(ROOT / "runtime/arrays/functions").items():
+        found.setdefault(f"`runtime/arrays/functions/{module}`", []).append(name)
     return dict(sorted(found.items()))
 
 

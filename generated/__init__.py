@@ -215,7 +215,7 @@ from gradsmith.generated.loss import (
     nll_loss_backward,
     cross_entropy,
 )
-from gradsmith.runtime import upcalls
+from gradsmith.runtime.switches import upcalls
 
 __all__ = [
     "Tensor",

@@ -4,7 +4,8 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.arrays.array cimport FusedKernel
+from gradsmith.runtime.calls.arguments cimport (
     as_floating,
     as_number,
     as_promoted,
@@ -13,22 +14,21 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     copy_into,
 )
-from gradsmith.runtime.array cimport FusedKernel
-from gradsmith.runtime.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.preparation cimport prepare_floating, prepare_numeric
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.calls.preparation cimport prepare_floating, prepare_numeric
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of
 
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar,
@@ -41,7 +41,7 @@ from gradsmith.generated.bounds cimport op_maximum_scalar
 from gradsmith.generated.comparison cimport op_gt_scalar, op_le_scalar, op_where_scalar_tensor, op_where_tensor_tensor
 from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_scalar
 from gradsmith.generated.exponential cimport op_erf, op_exp, op_log1p
-from gradsmith.runtime.formulas cimport is_tanh, zeros_like
+from gradsmith.runtime.formulas.formulas cimport is_tanh, zeros_like
 from gradsmith.generated.trigonometric cimport op_tanh
 from gradsmith.generated.unary cimport op_conj, op_neg, op_square
 

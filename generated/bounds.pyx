@@ -4,8 +4,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arguments cimport as_operand, as_promoted, check_real, check_tensor, copy_into, is_tensor
-from gradsmith.runtime.array cimport (
+from gradsmith.runtime.arrays.array cimport (
     MAXIMUM,
     MINIMUM,
     FusedKernel,
@@ -14,22 +13,29 @@ from gradsmith.runtime.array cimport (
     binary_scalar,
     binary_scalar_into,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport drop_value, give, gradient, set_value
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport prepare_clampable
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, saved_attribute, unpack, unpack_number
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2, has_tangent_3, swap_ceiling
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap_owned
+from gradsmith.runtime.calls.arguments cimport as_operand, as_promoted, check_real, check_tensor, copy_into, is_tensor
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.calls.overloads cimport Overloads
+from gradsmith.runtime.calls.preparation cimport prepare_clampable
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport drop_value, give, gradient, set_value
+from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack, unpack_number
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, has_tangent_3, swap_ceiling
+from gradsmith.runtime.history.history cimport (
+    collect_edge,
+    requires_grad_1,
+    requires_grad_2,
+    requires_grad_3,
+    set_history,
+)
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap_owned
 
 from gradsmith.generated.comparison cimport (
     op_bitwise_and_tensor,
@@ -49,11 +55,11 @@ from gradsmith.generated.comparison cimport (
     op_where_tensor_tensor,
 )
 from gradsmith.generated.division cimport op_div_tensor_scalar
-from gradsmith.runtime.formulas cimport clamp_open
+from gradsmith.runtime.formulas.formulas cimport clamp_open
 
 import numpy as np
 
-from gradsmith.runtime.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import REQUIRED, Overload
 
 cdef extern from "bounds_kernels.h":
     const FusedKernel *const MAXIMUM_TENSOR_BACKWARD[2]

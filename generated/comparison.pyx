@@ -3,16 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
-    as_operand,
-    as_tensor_operand,
-    check_not_recorded,
-    check_real,
-    check_tensor,
-    is_tensor,
-    refuse_numbers,
-)
-from gradsmith.runtime.array cimport (
+from gradsmith.runtime.arrays.array cimport (
     BITWISE_AND,
     BITWISE_OR,
     BITWISE_XOR,
@@ -40,21 +31,30 @@ from gradsmith.runtime.array cimport (
     unary,
     unary_into,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, end_tangents, plus, walk_levels
-from gradsmith.runtime.fused cimport apply_fused
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.calls.arguments cimport (
+    as_operand,
+    as_tensor_operand,
+    check_not_recorded,
+    check_real,
+    check_tensor,
+    is_tensor,
+    refuse_numbers,
+)
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, end_tangents, plus, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap, wrap_owned
 
-from gradsmith.runtime.functions cimport pointwise
+from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     as_bool,
     as_device,
     as_dtype,
@@ -17,27 +17,27 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     write_values,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, prepare_history
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport prepare_apart
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap
-from gradsmith.runtime.view cimport as_view, share_version
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history
+from gradsmith.runtime.calls.overloads cimport Overloads
+from gradsmith.runtime.calls.preparation cimport prepare_apart
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
+from gradsmith.runtime.history.view cimport as_view, share_version
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
-from gradsmith.runtime.formulas cimport is_contiguous, zeros_like
-from gradsmith.runtime.functions cimport pointwise
+from gradsmith.runtime.formulas.formulas cimport is_contiguous, zeros_like
+from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 
-from gradsmith.runtime.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import REQUIRED, Overload
 
 
 # ---- clone(Tensor self) -> Tensor

@@ -3,17 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
-    as_operand,
-    as_str_or_none,
-    check_real,
-    check_tensor,
-    copy_into,
-    is_tensor,
-    number_as_tensor,
-    refuse_numbers,
-)
-from gradsmith.runtime.array cimport (
+from gradsmith.runtime.arrays.array cimport (
     FLOOR_DIVIDE,
     POWER,
     REMAINDER,
@@ -24,31 +14,48 @@ from gradsmith.runtime.array cimport (
     binary_scalar,
     binary_scalar_into,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.fused cimport apply_fused
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport drop_value, give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack, unpack_number
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.calls.arguments cimport (
+    as_operand,
+    as_str_or_none,
+    check_real,
+    check_tensor,
+    copy_into,
+    is_tensor,
+    number_as_tensor,
+    refuse_numbers,
+)
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport drop_value, give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport (
+    save_input,
+    save_mode,
+    save_output,
+    saved_attribute,
+    unpack,
+    unpack_number,
+)
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
-from gradsmith.runtime.formula_numbers cimport conj_number
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formulas.formulas cimport (
     div_backward_other,
     div_backward_self,
     pow_backward_exponent,
     pow_backward_self,
     zeros_like,
 )
+from gradsmith.runtime.formulas.numbers cimport conj_number
 from gradsmith.generated.unary cimport op_conj, op_neg
-from gradsmith.runtime.functions cimport pointwise
+from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 

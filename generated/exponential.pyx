@@ -4,32 +4,32 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arguments cimport as_floating, check_real, check_tensor, copy_into
-from gradsmith.runtime.array cimport EXP, EXPM1, LOG, LOG1P, SQRT, FusedKernel, unary, unary_into
-from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.node_slots cimport give, gradient
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, swap_ceiling
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT, FusedKernel, unary, unary_into
+from gradsmith.runtime.calls.arguments cimport as_floating, check_real, check_tensor, copy_into
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, swap_ceiling
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
 from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_tensor, op_pow_tensor_scalar
-from gradsmith.runtime.formulas cimport fits_loop
+from gradsmith.runtime.formulas.formulas cimport fits_loop
 from gradsmith.generated.unary cimport op_conj, op_neg
-from gradsmith.runtime.functions cimport pointwise
+from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 
-from gradsmith.runtime.scipy_modules import SciPy
+from gradsmith.runtime.switches.scipy_modules import SciPy
 
 cdef object scipy_of_erfinv = SciPy("erfinv")
 

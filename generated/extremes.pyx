@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     as_bool,
     as_int,
     as_int_or_none,
@@ -13,28 +13,28 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     shape_of,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, stand_in, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, set_history, set_history_list
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.node_slots cimport give, gradient, gradient_or_zeros, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport prepare_numeric
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_output, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
+from gradsmith.runtime.calls.overloads cimport Overloads
+from gradsmith.runtime.calls.preparation cimport prepare_numeric
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history, set_history_list
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.bounds cimport op_maximum_tensor, op_minimum_tensor
-from gradsmith.runtime.formulas cimport amax_backward, selection_backward
-from gradsmith.runtime.functions cimport reductions
+from gradsmith.runtime.formulas.formulas cimport amax_backward, selection_backward
+from gradsmith.runtime.arrays.functions cimport reductions
 
 import numpy as np
 
-from gradsmith.runtime.overloads import REQUIRED, Overload
-from gradsmith.runtime.return_types import return_type
+from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.switches.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor

@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     arrays_in,
     as_bool,
     as_int,
@@ -15,22 +15,22 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     shape_of,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.preparation cimport prepare_apart
-from gradsmith.runtime.saved_variable cimport save_object, unpack_object
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap
-from gradsmith.runtime.view cimport as_view
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
+from gradsmith.runtime.calls.preparation cimport prepare_apart
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
+from gradsmith.runtime.history.view cimport as_view
 
-from gradsmith.runtime.formula_numbers cimport narrow_index, select_index
-from gradsmith.runtime.functions cimport indexing, shapes
+from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
+from gradsmith.runtime.arrays.functions cimport indexing, shapes
 
 import numpy as np
 

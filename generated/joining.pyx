@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     arrays_of,
     as_int,
     as_int_tuple,
@@ -14,8 +14,13 @@ from gradsmith.runtime.arguments cimport (
     shape_of,
     shapes_of,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.history cimport (
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.overloads cimport Overloads
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, give_list, gradient, set_value, value_of
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_list
+from gradsmith.runtime.history.history cimport (
     collect_edge,
     collect_edge_list,
     requires_grad_1,
@@ -23,23 +28,18 @@ from gradsmith.runtime.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.node_slots cimport give, give_list, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_list
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
-from gradsmith.runtime.view cimport as_view_list
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.history.view cimport as_view_list
 
-from gradsmith.runtime.formula_numbers cimport chunk_sizes, equal_parts
-from gradsmith.runtime.formulas cimport cat_backward, filled_parts, filled_slices
-from gradsmith.runtime.functions cimport joining, shapes
+from gradsmith.runtime.formulas.formulas cimport cat_backward, filled_parts, filled_slices
+from gradsmith.runtime.formulas.numbers cimport chunk_sizes, equal_parts
+from gradsmith.runtime.arrays.functions cimport joining, shapes
 
 import numpy as np
 
-from gradsmith.runtime.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import REQUIRED, Overload
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor

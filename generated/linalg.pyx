@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     array_or_none,
     as_str,
     as_tensor_list,
@@ -15,21 +15,21 @@ from gradsmith.runtime.arguments cimport (
     shape_of,
     spread,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_2, has_tangent_3
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
 from gradsmith.generated.copy cimport op_to
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formulas.formulas cimport (
     einsum_of_products,
     linear_backward_weight,
     matmul_backward_other,
@@ -38,7 +38,7 @@ from gradsmith.runtime.formulas cimport (
 )
 from gradsmith.generated.shape cimport op_mT
 from gradsmith.generated.unary cimport op_conj
-from gradsmith.runtime.functions cimport linalg
+from gradsmith.runtime.arrays.functions cimport linalg
 
 import numpy as np
 

@@ -4,7 +4,8 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.arrays.array cimport FusedKernel
+from gradsmith.runtime.calls.arguments cimport (
     array_or_none,
     as_float,
     as_int,
@@ -20,23 +21,22 @@ from gradsmith.runtime.arguments cimport (
     numel_of,
     shape_of,
 )
-from gradsmith.runtime.array cimport FusedKernel
-from gradsmith.runtime.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
-from gradsmith.runtime.fused cimport apply_fused, fused_forward
-from gradsmith.runtime.grad_mode cimport swap_grad_mode
-from gradsmith.runtime.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.preparation cimport prepare_compared
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_2, has_tangent_3, swap_ceiling
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward
+from gradsmith.runtime.calls.preparation cimport prepare_compared
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3, swap_ceiling
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formulas.formulas cimport (
     class_dim,
     has_class_indices,
     mse_scale,
@@ -47,7 +47,7 @@ from gradsmith.runtime.formulas cimport (
 )
 from gradsmith.generated.probability cimport op_log_softmax
 from gradsmith.generated.unary cimport op_neg
-from gradsmith.runtime.functions cimport losses
+from gradsmith.runtime.arrays.functions cimport losses
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     as_bool,
     as_dtype_or_none,
     as_int,
@@ -12,25 +12,25 @@ from gradsmith.runtime.arguments cimport (
     check_tensor,
     dtype_of,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport dtype_of_out, give_out
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_output, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor, op_sub_tensor_tensor
 from gradsmith.generated.copy cimport op_real, op_to
 from gradsmith.generated.exponential cimport op_exp
-from gradsmith.runtime.formulas cimport logsumexp_backward
+from gradsmith.runtime.formulas.formulas cimport logsumexp_backward
 from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.unary cimport op_neg
-from gradsmith.runtime.functions cimport reductions
+from gradsmith.runtime.arrays.functions cimport reductions
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     as_bool,
     as_dtype_or_none,
     as_int,
@@ -16,32 +16,32 @@ from gradsmith.runtime.arguments cimport (
     numel_of,
     shape_of,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, stand_in, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport dtype_of_out, give_out
-from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport prepare_own_dtype
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_output, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of, wrap
-from gradsmith.runtime.view cimport as_view
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
+from gradsmith.runtime.calls.overloads cimport Overloads
+from gradsmith.runtime.calls.preparation cimport prepare_own_dtype
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
+from gradsmith.runtime.history.view cimport as_view
 
 from gradsmith.generated.division cimport op_div_tensor_scalar
-from gradsmith.runtime.formula_numbers cimport count_of
-from gradsmith.runtime.formulas cimport prod_backward, prod_backward_dim, std_backward, var_backward
+from gradsmith.runtime.formulas.formulas cimport prod_backward, prod_backward_dim, std_backward, var_backward
 from gradsmith.generated.joining cimport op_flip
+from gradsmith.runtime.formulas.numbers cimport count_of
 from gradsmith.generated.shape cimport op_expand, op_reshape
-from gradsmith.runtime.functions cimport reductions, shapes
+from gradsmith.runtime.arrays.functions cimport reductions, shapes
 
 import numpy as np
 
-from gradsmith.runtime.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import REQUIRED, Overload
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gradsmith.runtime.device import DeviceLike
+from gradsmith.runtime.arrays.device import DeviceLike
 
 from gradsmith.generated.tensor import Tensor
 

@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     arrays_in,
     as_bool,
     as_int,
@@ -15,26 +15,25 @@ from gradsmith.runtime.arguments cimport (
     is_tensor,
     shape_of,
 )
-from gradsmith.runtime.forward_ad cimport LevelWalk, stand_in, walk_levels
-from gradsmith.runtime.grad_mode cimport grad_enabled
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.node cimport Node, wants
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.overloads cimport Overloads
-from gradsmith.runtime.preparation cimport prepare_apart
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_object, saved_attribute, unpack, unpack_object
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
+from gradsmith.runtime.calls.overloads cimport Overloads
+from gradsmith.runtime.calls.preparation cimport prepare_apart
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node, wants
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_object, saved_attribute, unpack, unpack_object
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
 from gradsmith.generated.comparison cimport op_where_tensor_scalar
-from gradsmith.runtime.formula_numbers cimport conj_number
-from gradsmith.runtime.formulas cimport (
+from gradsmith.runtime.formulas.formulas cimport (
     gather_backward,
     index_select_backward,
     is_sum,
@@ -42,11 +41,12 @@ from gradsmith.runtime.formulas cimport (
     not_implemented,
     scatter_backward_src,
 )
-from gradsmith.runtime.functions cimport indexing, view_places
+from gradsmith.runtime.formulas.numbers cimport conj_number
+from gradsmith.runtime.arrays.functions cimport indexing, view_places
 
 import numpy as np
 
-from gradsmith.runtime.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import REQUIRED, Overload
 
 
 # ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor

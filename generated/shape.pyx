@@ -3,7 +3,7 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport (
+from gradsmith.runtime.calls.arguments cimport (
     arrays_in,
     as_int,
     as_int_or_none,
@@ -13,24 +13,24 @@ from gradsmith.runtime.arguments cimport (
     ndim_of,
     shape_of,
 )
-from gradsmith.runtime.become_view cimport become_view
-from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.inplace cimport check_change
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.node_slots cimport give, gradient, set_value, value_of
-from gradsmith.runtime.observe cimport begin_op, end_op, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.saved_variable cimport save_object, unpack_object
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, array_of
-from gradsmith.runtime.view cimport as_view
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.inplace cimport check_change
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport begin_op, end_op, watching
+from gradsmith.runtime.tensors.become_view cimport become_view
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of
+from gradsmith.runtime.history.view cimport as_view
 
 from gradsmith.generated.copy cimport op_contiguous
-from gradsmith.runtime.formula_numbers cimport inverse_permutation, moved_dims
-from gradsmith.runtime.formulas cimport flattened, strided_geometry, strided_view_backward
-from gradsmith.runtime.functions cimport shapes
+from gradsmith.runtime.formulas.formulas cimport flattened, strided_geometry, strided_view_backward
+from gradsmith.runtime.formulas.numbers cimport inverse_permutation, moved_dims
+from gradsmith.runtime.arrays.functions cimport shapes
 
 import numpy as np
 

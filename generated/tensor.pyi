@@ -5,10 +5,10 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gradsmith.runtime.device import DeviceLike
+from gradsmith.runtime.arrays.device import DeviceLike
 
 from gradsmith.generated.extremes import MaxDimResult, MinDimResult
-from gradsmith.runtime.variable import Variable
+from gradsmith.runtime.tensors.variable import Variable
 
 Number: TypeAlias = bool | int | float | complex
 TensorLike: TypeAlias = Tensor | Number | np.generic | NDArray[Any]

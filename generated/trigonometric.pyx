@@ -3,21 +3,21 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arguments cimport check_tensor, copy_into
-from gradsmith.runtime.array cimport COS, COSH, SIN, SINH, TAN, TANH, FusedKernel, unary, unary_into
-from gradsmith.runtime.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.fused cimport apply_fused
-from gradsmith.runtime.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
-from gradsmith.runtime.node cimport Node
-from gradsmith.runtime.node_slots cimport give, gradient
-from gradsmith.runtime.observe cimport begin_op, begin_replaceable_op, end_op, given_result, watching
-from gradsmith.runtime.out cimport give_out
-from gradsmith.runtime.saved_hooks cimport raw_saved
-from gradsmith.runtime.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
-from gradsmith.runtime.second_names cimport take_second_names
-from gradsmith.runtime.tangent cimport has_tangent_1
-from gradsmith.runtime.tensor cimport IS_VIEW, TensorBase, wrap_owned
+from gradsmith.runtime.arrays.array cimport COS, COSH, SIN, SINH, TAN, TANH, FusedKernel, unary, unary_into
+from gradsmith.runtime.calls.arguments cimport check_tensor, copy_into
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.fused cimport apply_fused
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
+from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
+from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.tensors.out cimport give_out
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_tensor, op_sub_scalar_tensor
 from gradsmith.generated.unary cimport op_conj, op_neg

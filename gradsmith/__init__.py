@@ -28,27 +28,15 @@ from gradsmith.autograd.grad_mode import (
     set_grad_enabled,
 )
 from gradsmith.generated import __all__ as _ops
-from gradsmith.runtime.array import empty_cache, get_cache_limit, get_num_threads, set_cache_limit, set_num_threads
-from gradsmith.runtime.creation import (
-    arange,
-    as_tensor,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_numpy,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    ones,
-    ones_like,
-    tensor,
-    zeros,
-    zeros_like,
+from gradsmith.runtime.arrays.array import (
+    empty_cache,
+    get_cache_limit,
+    get_num_threads,
+    set_cache_limit,
+    set_num_threads,
 )
-from gradsmith.runtime.device import device, get_default_device, set_default_device
-from gradsmith.runtime.dtypes import (
+from gradsmith.runtime.arrays.device import device, get_default_device, set_default_device
+from gradsmith.runtime.arrays.dtypes import (
     bool_,
     can_cast,
     complex64,
@@ -73,9 +61,28 @@ from gradsmith.runtime.dtypes import (
     uint32,
     uint64,
 )
-from gradsmith.runtime.printing import get_printoptions, printoptions, set_printoptions
-from gradsmith.runtime.queries import is_inference, is_tensor, numel
-from gradsmith.runtime.random import (
+from gradsmith.runtime.graph.printing import get_printoptions, printoptions, set_printoptions
+from gradsmith.runtime.graph.tensor import set_public_name
+from gradsmith.runtime.tensors.creation import (
+    arange,
+    as_tensor,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from gradsmith.runtime.tensors.queries import is_inference, is_tensor, numel
+from gradsmith.runtime.tensors.random import (
     Generator,
     bernoulli,
     default_generator,
@@ -93,7 +100,6 @@ from gradsmith.runtime.random import (
     seed,
     set_rng_state,
 )
-from gradsmith.runtime.tensor import set_public_name
 from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  # takes lists of subscripts too
 from gradsmith.version import __version__
 

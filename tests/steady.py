@@ -9,8 +9,8 @@ import gc
 import sys
 from collections.abc import Callable
 
-from gradsmith.runtime.node import live_nodes
-from gradsmith.runtime.tensor import live_tensors
+from gradsmith.runtime.graph.node import live_nodes
+from gradsmith.runtime.graph.tensor import live_tensors
 
 
 def counts() -> tuple[int, int]:

@@ -18,18 +18,18 @@ ROOT = Path(__file__).resolve().parents[1]
 FILES = {
     "gradsmith/__init__.py": "",
     "runtime/__init__.py": "",
-    "runtime/array.pxd": "cdef int twice(int x) noexcept\n",
-    "runtime/array.pyx": (
-        'cdef extern from "runtime/kernels/twice.h":\n    int kernel_twice(int x)\n\n'
+    "runtime/arrays/array.pxd": "cdef int twice(int x) noexcept\n",
+    "runtime/arrays/array.pyx": (
+        'cdef extern from "runtime/arrays/kernels/twice.h":\n    int kernel_twice(int x)\n\n'
         "cdef int twice(int x) noexcept:\n    return kernel_twice(x)\n"
     ),
-    "runtime/kernels/twice.h": "int kernel_twice(int x);\n",
-    "runtime/kernels/twice.c": '#include "twice.h"\nint kernel_twice(int x) { return 2 * x; }\n',
+    "runtime/arrays/kernels/twice.h": "int kernel_twice(int x);\n",
+    "runtime/arrays/kernels/twice.c": '#include "twice.h"\nint kernel_twice(int x) { return 2 * x; }\n',
     "generated/__init__.py": "",
     "generated/one.pxd": "cdef int op_used(int x) noexcept\ncdef int op_other(int x) noexcept\n",
     "generated/one.pyx": (
         "# ---- used\n"
-        "from gradsmith.runtime.array cimport twice\n\n"
+        "from gradsmith.runtime.arrays.array cimport twice\n\n"
         "cdef int op_used(int x) noexcept:\n    return twice(x)\n\n"
         "cdef int op_other(int x) noexcept:\n    return x\n"
     ),
@@ -99,7 +99,7 @@ def made(name, c_file=None):
     return [f"cc {c_file or name.rpartition('.')[2] + '.c'}", f"cython {name.rpartition('.')[2]}.pyx", f"link {name}"]
 
 
-ONE, TWO, ARRAY = made("generated.one"), made("generated.two"), made("runtime.array")
+ONE, TWO, ARRAY = made("generated.one"), made("generated.two"), made("runtime.arrays.array")
 
 
 def test_everything_once_and_then_nothing(new_project):
@@ -144,13 +144,13 @@ def test_a_changed_declaration_concerns_those_who_use_it(builder):
 
 
 def test_a_changed_kernel_is_compiled_alone(builder):
-    replace("runtime/kernels/twice.c", "2 * x", "x + x")
-    assert steps(builder) == ["cc twice.c", "link runtime.array"]
+    replace("runtime/arrays/kernels/twice.c", "2 * x", "x + x")
+    assert steps(builder) == ["cc twice.c", "link runtime.arrays.array"]
 
 
 def test_a_changed_header_concerns_all_that_include_it(builder):
-    replace("runtime/kernels/twice.h", ";", "; ")
-    assert steps(builder) == ["cc array.c", "cc twice.c", "link runtime.array"]
+    replace("runtime/arrays/kernels/twice.h", ";", "; ")
+    assert steps(builder) == ["cc array.c", "cc twice.c", "link runtime.arrays.array"]
 
 
 def test_kernels_of_a_family(builder):
@@ -159,7 +159,7 @@ def test_kernels_of_a_family(builder):
 
 
 def test_one_module_by_name(new_project):
-    assert steps(new_project, "runtime.array") == sorted([*ARRAY, "cc twice.c"])
+    assert steps(new_project, "runtime.arrays.array") == sorted([*ARRAY, "cc twice.c"])
     message = "no extension 'gradsmith.runtime.arry'; there are: gradsmith.generated.one, "
     with pytest.raises(new_project.BuildError, match=message):
         steps(new_project, "runtime.arry")
@@ -187,14 +187,14 @@ def test_debug_and_release_do_not_disturb_each_other(builder):
 
 def test_failures_are_reported_together(builder):
     replace("generated/one.pyx", "return twice(x)", "return thrice(x)")
-    replace("runtime/kernels/twice.c", "2 * x;", "2 * y;")
+    replace("runtime/arrays/kernels/twice.c", "2 * x;", "2 * y;")
     with pytest.raises(builder.BuildError) as failure:
         steps(builder)
     message = str(failure.value)
     assert "generated/one.pyx:5:" in message and "undeclared name not builtin: thrice" in message
     assert "twice.c" in message
     replace("generated/one.pyx", "thrice", "twice")
-    replace("runtime/kernels/twice.c", "2 * y;", "2 * x;")
+    replace("runtime/arrays/kernels/twice.c", "2 * y;", "2 * x;")
     assert steps(builder) == ["cc twice.c", "cython one.pyx"]  # what comes out is known already
 
 
@@ -205,7 +205,7 @@ def test_a_missing_compiler_is_named(builder, monkeypatch):
 
 
 def test_switches_reach_the_compiler(builder):
-    replace("runtime/kernels/twice.c", "return 2 * x", "return GRADSMITH_NO_LIBMVEC + GRADSMITH_NO_CLONES + x")
+    replace("runtime/arrays/kernels/twice.c", "return 2 * x", "return GRADSMITH_NO_LIBMVEC + GRADSMITH_NO_CLONES + x")
     steps(builder)
     assert call("call(20)") == "23"
 
@@ -214,4 +214,4 @@ def test_package_links_are_mended(new_project):
     write("codegen/__init__.py", "")
     Path("gradsmith/runtime").write_text("../runtime")  # what git makes of a link where there are none
     new_project.link_packages()
-    assert Path("gradsmith/runtime/array.pyx").exists() and Path("gradsmith/codegen/__init__.py").exists()
+    assert Path("gradsmith/runtime/arrays/array.pyx").exists() and Path("gradsmith/codegen/__init__.py").exists()

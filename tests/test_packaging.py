@@ -123,7 +123,7 @@ def test_a_wheel_works(wheel, tmp_path):
 
 def test_a_user_can_cimport_from_a_wheel(wheel, tmp_path):
     (tmp_path / "user.pyx").write_text(
-        "from gradsmith.runtime.tensor cimport TensorBase, array_of\n"
+        "from gradsmith.runtime.graph.tensor cimport TensorBase, array_of\n"
         "from gradsmith.generated.arithmetic cimport op_mul_tensor\n"
         "def square(TensorBase t):\n    return array_of(op_mul_tensor(t, t))\n"
     )

@@ -27,7 +27,7 @@ CONVERSIONS = {
     "Tensor?[]": "as_optional_tensor_list", "Tensor?[]?": "as_optional_tensor_list_or_none",
 }  # fmt: skip
 
-# Items of the other lists, as runtime/arguments.pxd calls their kinds.
+# Items of the other lists, as runtime/calls/arguments.pxd calls their kinds.
 ITEM_KINDS = {
     "int": "INT_ITEMS", "float": "FLOAT_ITEMS", "Scalar": "NUMBER_ITEMS", "bool": "BOOL_ITEMS", "str": "STR_ITEMS",
 }  # fmt: skip

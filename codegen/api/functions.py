@@ -4,7 +4,7 @@ Every face goes through the calls of its entries (`calls`). Entries of one base 
 
 plain       one entry: its parameters are the face's
 extended    a second entry adds parameters (``sum`` and ``sum.dim``): giving one of them picks the second
-overloaded  anything else: the arguments are matched against the signatures at run time (runtime/overloads.pyx)
+overloaded  anything else: the arguments are matched against the signatures at run time (runtime/calls/overloads.pyx)
 """
 
 from __future__ import annotations

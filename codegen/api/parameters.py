@@ -55,7 +55,7 @@ def _second_names(signature: Signature, argument: Argument) -> Iterator[Paramete
 
 
 def first_names(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
-    """Parameters of a function, whose second names runtime/second_names.pyx takes care of."""
+    """Parameters of a function, whose second names runtime/calls/second_names.pyx takes care of."""
     for p in parameters:
         if not p.second_name_of:
             yield replace(p, default="") if p.is_required else p

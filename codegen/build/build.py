@@ -46,7 +46,7 @@ def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, st
         Name of the file in messages; by default that of `source`.
     functions : mapping, optional
         Array functions that ``array(...)`` may call: name -> module. By default those of
-        ``runtime/functions`` beside the file.
+        ``runtime/arrays/functions`` beside the file.
 
     Returns
     -------

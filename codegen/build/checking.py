@@ -29,7 +29,7 @@ class Context:
     multi_returns: Mapping[str, tuple[str, ...]]  # C entry -> names of its returns, if several
     functions: Mapping[str, str]  # array functions: name -> module
     errors: Collector
-    function_kind: str = "function of runtime/functions"  # what `functions` are called in messages
+    function_kind: str = "function of runtime/arrays/functions"  # what `functions` are called in messages
     # Variants repeat the texts of their entry: the first mistake in a text is told, no other.
     told: set[RawText] = field(default_factory=set)
 

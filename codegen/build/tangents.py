@@ -5,8 +5,8 @@ An entry may say it (``result: ...``). What it leaves out is derived, in this or
 - an elementwise op uses the formulas of its gradients: the derivative that multiplies `grad` there multiplies a tangent
   here (`auto_element_wise`);
 - a view none of whose gradients reads a value is linear, and is applied to the tangents (`auto_linear`); so is an op of
-  this tree that a function of runtime/functions computes. Such an op is linear in each of several inputs when the
-  gradient of each reads the others alone (`auto_linear_in_each`);
+  this tree that a function of runtime/arrays/functions computes. Such an op is linear in each of several inputs when
+  the gradient of each reads the others alone (`auto_linear_in_each`);
 - whatever is left is `transposed`: its gradients are linear in `grad`, and the graph of a linear map, run backwards, is
   the transposed map.
 """

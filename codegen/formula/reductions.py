@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..spec.errors import Problem
 from ..spec.syntax import parse
 
-# Functions of NumPy, and of runtime/functions with `_of`, that reduce along the axis that comes second.
+# Functions of NumPy, and of runtime/arrays/functions with `_of`, that reduce along the axis that comes second.
 _REDUCTIONS = frozenset({
     "sum", "mean", "prod", "max", "min", "amax", "amin", "std", "var", "nansum", "nanmean", "logsumexp", "median",
     "all", "any",

@@ -162,9 +162,7 @@ _NUMBERS = """
 _BUILTINS = """
     int(bool x) -> int
 """
-HELPERS: Mapping[str, str] = MappingProxyType(
-    {"formulas": _FORMULAS, "formula_numbers": _NUMBERS, "builtins": _BUILTINS}
-)
+HELPERS: Mapping[str, str] = MappingProxyType({"formulas": _FORMULAS, "numbers": _NUMBERS, "builtins": _BUILTINS})
 
 # Helpers that a loop leaves out (identities on the real numbers that loops compute with) or writes
 # in its own way.
@@ -281,15 +279,15 @@ REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(
 )
 
 # Array functions of the table are compiled with the runtime.
-FUNCTIONS_FOLDER = "runtime/functions"
-FUNCTIONS_PACKAGE = "gradsmith.runtime.functions"
-HELPERS_PACKAGE = "gradsmith.runtime"
+FUNCTIONS_FOLDER = "runtime/arrays/functions"
+FUNCTIONS_PACKAGE = "gradsmith.runtime.arrays.functions"
+HELPERS_PACKAGE = "gradsmith.runtime.formulas"
 
 _DEFINITION = re.compile(r"^(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+_of)\s*\(", re.MULTILINE)
 
 
 def scan_functions(folder: Path) -> dict[str, str]:
-    """Functions of ``runtime/functions`` that the table may call, those named ``..._of``: name -> module.
+    """Functions of ``runtime/arrays/functions`` that the table may call, those named ``..._of``: name -> module.
 
     They are read from the text of the modules, since codegen imports nothing compiled. Of a compiled module an
     installation has the declarations alone.
@@ -302,7 +300,7 @@ def scan_functions(folder: Path) -> dict[str, str]:
     return found
 
 
-# What may stand in `prepare`: `prepare_<name>` of runtime/preparation.pxd, and how many arguments it takes.
+# What may stand in `prepare`: `prepare_<name>` of runtime/calls/preparation.pxd, and how many arguments it takes.
 PREPARATIONS: dict[str, tuple[int, ...]] = {
     "addend": (3,),
     "apart": (2,),

@@ -343,7 +343,9 @@ class FamilyView:
     name: str
     ops: tuple[OpView, ...]
     ufuncs: tuple[str, ...]
-    functions_package: str  # where array functions are: gradsmith.runtime.functions, or a package outside the tree
+    functions_package: (
+        str  # where array functions are: gradsmith.runtime.arrays.functions, or a package outside the tree
+    )
     function_modules: tuple[str, ...]  # of it
     compiled_functions: tuple[str, ...]  # those among them that have a .pxd
     uses_builtins: bool  # functions of Python that the module has ops of the same name for

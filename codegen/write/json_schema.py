@@ -90,7 +90,7 @@ KEYS: dict[str, tuple[str, Schema]] = {
     "takes_inplace": ("The function has a parameter `inplace`: relu(x, inplace=True).", _FLAG),
     "assignable": ("The property takes values, which are copied into the view: x.real = 1.", _FLAG),
     "prepare": (
-        "What Python's forms do with an argument first: a function of runtime/preparation.pxd.",
+        "What Python's forms do with an argument first: a function of runtime/calls/preparation.pxd.",
         {"type": "object", "additionalProperties": {"type": "string"}},
     ),
     "stops_gradient": ("The result depends on its input, and has no gradient nevertheless.", _FLAG),

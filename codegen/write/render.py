@@ -64,7 +64,7 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
     ----------
     table : Table
     compiled_functions : frozenset of str
-        Modules of ``runtime/functions`` that have a .pxd and are called without a detour through Python.
+        Modules of ``runtime/arrays/functions`` that have a .pxd and are called without a detour through Python.
     """
     files = dict(_all_families(table, compiled_functions))
     files["tensor.pyx"] = render("tensor.pyx.j2", table, tensor=tensor_view(table))

@@ -23,7 +23,7 @@ from gradsmith.autograd.grad_mode import (
 from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
 from gradsmith.autograd.gradients import backward, grad
 from gradsmith.autograd.variable import Variable
-from gradsmith.runtime.saved_hooks import SavedTensor
+from gradsmith.runtime.history.saved_hooks import SavedTensor
 
 if TYPE_CHECKING:
     from gradsmith.autograd import forward_ad as forward_ad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from gradsmith.runtime.anomaly_mode import (
+from gradsmith.runtime.engine.anomaly_mode import (
     is_anomaly_check_inf_enabled,
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,

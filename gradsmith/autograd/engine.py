@@ -11,7 +11,7 @@ x.grad is tensor([2., 2.])
 
 from __future__ import annotations
 
-from gradsmith.runtime.introspection import (
+from gradsmith.runtime.engine.introspection import (
     current_graph_task_execution_order,
     current_graph_task_id,
     current_node,

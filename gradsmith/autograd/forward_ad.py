@@ -18,10 +18,10 @@ import threading
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from gradsmith.runtime import forward_ad as _runtime
-from gradsmith.runtime.decorators import decorate
-from gradsmith.runtime.tensor import TensorBase
-from gradsmith.runtime.threads import ThreadSwitch, register_switch
+from gradsmith.runtime.calls import forward_ad as _runtime
+from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.switches.decorators import decorate
+from gradsmith.runtime.switches.threads import ThreadSwitch, register_switch
 
 # Names that PyTorch's own code and programs around it use. `_current_level` is found by `__getattr__`.
 _is_fwd_grad_enabled = _runtime.is_forward_enabled

@@ -10,9 +10,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
-from gradsmith.runtime import basic_ops, custom_function, function_node
-from gradsmith.runtime.grad_mode import is_grad_enabled, no_grad
-from gradsmith.runtime.python_data import is_tensor
+from gradsmith.runtime.custom_function import function as custom_function
+from gradsmith.runtime.custom_function import node as function_node
+from gradsmith.runtime.history import basic_ops
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
+from gradsmith.runtime.tensors.python_data import is_tensor
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 

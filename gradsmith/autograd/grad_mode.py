@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from gradsmith.runtime import inplace
-from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced, put_grad_layout_enforced
-from gradsmith.runtime.grad_mode import (
+from gradsmith.runtime.calls import inplace
+from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced, put_grad_layout_enforced
+from gradsmith.runtime.switches.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -15,8 +16,7 @@ from gradsmith.runtime.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from gradsmith.runtime.tensor import TensorBase
-from gradsmith.runtime.threads import ThreadSwitch, is_multithreading_enabled, set_multithreading_enabled
+from gradsmith.runtime.switches.threads import ThreadSwitch, is_multithreading_enabled, set_multithreading_enabled
 
 __all__ = [
     "enable_grad",

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime import runs, upcalls
-from gradsmith.runtime.collected import track_everything
-from gradsmith.runtime.creation import ones, zeros_like
-from gradsmith.runtime.gradient_edge import GradientEdge
-from gradsmith.runtime.python_data import is_tensor
-from gradsmith.runtime.tensor import TensorBase, from_array
+from gradsmith.runtime.custom_function.gradient_edge import GradientEdge
+from gradsmith.runtime.graph.gc_tracking import track_everything
+from gradsmith.runtime.graph.tensor import TensorBase, from_array
+from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors import entry_points
+from gradsmith.runtime.tensors.creation import ones, zeros_like
+from gradsmith.runtime.tensors.python_data import is_tensor
 
 __all__ = ["backward", "grad"]
 
@@ -80,9 +81,9 @@ def _run_backward(
     roots: list[Any], grads: list[Any], keep_graph: bool, create_graph: bool, wanted: list[Any] | None
 ) -> None:
     if wanted is None:
-        runs.run_backward(roots, grads, keep_graph, create_graph)
+        entry_points.run_backward(roots, grads, keep_graph, create_graph)
     else:
-        runs.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
+        entry_points.run_backward_to(roots, grads, keep_graph, create_graph, wanted)
 
 
 def grad(
@@ -145,7 +146,7 @@ def grad(
     def product(vectors: list[Any], keep_graph: bool) -> list[Any]:
         grads = _root_gradients(roots, vectors)
         _check_inputs(wanted)
-        return runs.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
+        return entry_points.run_grad(roots, grads, keep_graph, create_graph, wanted, allow_unused)
 
     results = _batched(product, roots, vectors, keep_graph) if is_grads_batched else product(vectors, keep_graph)
     finished = _finish(results, wanted, allow_unused, materialize_grads, create_graph)
@@ -159,7 +160,7 @@ def _finish(
         if result is not None:
             continue
         if not allow_unused:
-            raise runs.unused_input(inputs, index)  # a path leads to it, but no gradient came along
+            raise entry_points.unused_input(inputs, index)  # a path leads to it, but no gradient came along
         if materialize:
             results[index] = _zeros_like(inputs[index], create_graph)
     return results
@@ -227,7 +228,7 @@ def _as_list(tensors: Any, name: str) -> list[Any]:
     found = list(tensors)
     for index, tensor in enumerate(found):
         if isinstance(tensor, GradientEdge):
-            runs.expected_gradient(tensor)  # raises when there is no such edge
+            entry_points.expected_gradient(tensor)  # raises when there is no such edge
         elif not isinstance(tensor, TensorBase):
             raise TypeError(f"{name}[{index}] must be a Tensor or a GradientEdge, got {type(tensor).__name__}")
     return found
@@ -281,11 +282,11 @@ def _check_inputs(inputs: list[Any]) -> None:
 
 
 def _shape_of(root: Any) -> Any:
-    return root.shape if is_tensor(root) else runs.expected_gradient(root)[0]
+    return root.shape if is_tensor(root) else entry_points.expected_gradient(root)[0]
 
 
 def _dtype_of(root: Any) -> Any:
-    return root.dtype if is_tensor(root) else runs.expected_gradient(root)[1]
+    return root.dtype if is_tensor(root) else entry_points.expected_gradient(root)[1]
 
 
 def _grad_dtype_of(root: Any) -> Any:
@@ -294,14 +295,14 @@ def _grad_dtype_of(root: Any) -> Any:
 
 
 def _device_of(root: Any) -> Any:
-    return root.device if is_tensor(root) else runs.expected_gradient(root)[2]
+    return root.device if is_tensor(root) else entry_points.expected_gradient(root)[2]
 
 
 def _root_gradients(roots: list[Any], grads: list[Any]) -> list[Any]:
     """A checked gradient per root; roots that take part in nothing are refused."""
     checked = [_root_gradient(index, root, given) for index, (root, given) in enumerate(zip(roots, grads))]
     for index, root in enumerate(roots):
-        if is_tensor(root) and not runs.takes_gradient(root):
+        if is_tensor(root) and not entry_points.takes_gradient(root):
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
     return checked
 

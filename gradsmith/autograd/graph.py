@@ -23,13 +23,14 @@ from gradsmith.autograd.saved_tensors import (
     saved_tensors_hooks,
     write_guard,
 )
-from gradsmith.runtime import inplace, upcalls
-from gradsmith.runtime.gradient_edge import GradientEdge
-from gradsmith.runtime.node import Node
-from gradsmith.runtime.node_call import call_node
-from gradsmith.runtime.saved_hooks import SavedTensor
-from gradsmith.runtime.tensor import TensorBase
-from gradsmith.runtime.variable import gradient_node
+from gradsmith.runtime.calls import inplace
+from gradsmith.runtime.custom_function.gradient_edge import GradientEdge
+from gradsmith.runtime.engine.node_call import call_node
+from gradsmith.runtime.graph.node import Node
+from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.history.saved_hooks import SavedTensor
+from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors.variable import gradient_node
 
 __all__ = [
     "GradientEdge",

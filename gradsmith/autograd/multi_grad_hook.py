@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradsmith.runtime.hooks import GradientCounter, RemovableHandle
-from gradsmith.runtime.introspection import (
+from gradsmith.runtime.engine.introspection import (
     current_graph_task_id,
     is_graph_task_active,
     will_engine_execute_node,
 )
-from gradsmith.runtime.variable import gradient_node
+from gradsmith.runtime.switches.hooks import GradientCounter, RemovableHandle
+from gradsmith.runtime.tensors.variable import gradient_node
 
 __all__ = ["register_multi_grad_hook"]
 

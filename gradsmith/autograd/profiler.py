@@ -12,7 +12,7 @@ from gradsmith.profiler.event_list import AverageList, EventList
 from gradsmith.profiler.events import FunctionEvent
 from gradsmith.profiler.options import Options
 from gradsmith.profiler.recording import Recording
-from gradsmith.runtime.recorder import record_function
+from gradsmith.runtime.observers.recorder import record_function
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
 

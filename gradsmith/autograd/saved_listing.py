@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradsmith.runtime.array import has_no_data
-from gradsmith.runtime.array_memory import address_of
-from gradsmith.runtime.gradient_edge import GradientEdge
-from gradsmith.runtime.node import Node
-from gradsmith.runtime.saved_hooks import SavedTensor
-from gradsmith.runtime.tensor import TensorBase, array_behind
+from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.arrays.memory import address_of
+from gradsmith.runtime.custom_function.gradient_edge import GradientEdge
+from gradsmith.runtime.graph.node import Node
+from gradsmith.runtime.graph.tensor import TensorBase, array_behind
+from gradsmith.runtime.history.saved_hooks import SavedTensor
 
 CHECKPOINT = "checkpoint"  # the attribute of what no node keeps, but a checkpoint for several
 

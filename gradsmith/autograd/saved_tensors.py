@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradsmith.runtime import saved_hooks
-from gradsmith.runtime.inplace import watch_changes
-from gradsmith.runtime.saved_variable import guard_saves
-from gradsmith.runtime.tensor import from_array
-from gradsmith.runtime.tensor_api import copied_array
-from gradsmith.runtime.threads import register_switch
-from gradsmith.runtime.write_guard import release_all
+from gradsmith.runtime.arrays.write_guard import release_all
+from gradsmith.runtime.calls.inplace import watch_changes
+from gradsmith.runtime.graph.saved_variable import guard_saves
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.graph.tensor_api import copied_array
+from gradsmith.runtime.history import saved_hooks
+from gradsmith.runtime.switches.threads import register_switch
 
 
 class saved_tensors_hooks(saved_hooks.HooksBlock):

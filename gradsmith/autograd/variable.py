@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradsmith.runtime.introspection import is_checkpoint_valid, queue_callback
-from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.engine.introspection import is_checkpoint_valid, queue_callback
+from gradsmith.runtime.graph.tensor import TensorBase
 
 
 class _VariableMeta(type):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradsmith
 from gradsmith.compiling.toolchain import BuildError, require_tools
-from gradsmith.runtime.methods import check_free
+from gradsmith.runtime.calls.methods import check_free
 
 if TYPE_CHECKING:
     from gradsmith.codegen.extension import Package

@@ -2,7 +2,7 @@
 
 from gradsmith.profiler.schedules import ProfilerAction, schedule
 from gradsmith.profiler.session import ProfilerActivity, profile, supported_activities, tensorboard_trace_handler
-from gradsmith.runtime.recorder import record_function
+from gradsmith.runtime.observers.recorder import record_function
 
 __all__ = [
     "ProfilerAction",

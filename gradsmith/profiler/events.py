@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from gradsmith.profiler.flops import flops_of
-from gradsmith.runtime.recorder import Span
+from gradsmith.runtime.observers.recorder import Span
 
 
 class Interval(NamedTuple):

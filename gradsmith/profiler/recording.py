@@ -8,9 +8,9 @@ from typing import Any
 from gradsmith.profiler.event_list import EventList
 from gradsmith.profiler.events import events_of
 from gradsmith.profiler.options import Options
-from gradsmith.runtime.memory_use import start_counting, stop_counting
-from gradsmith.runtime.observe import install, uninstall
-from gradsmith.runtime.recorder import Recorder
+from gradsmith.runtime.arrays.memory_use import start_counting, stop_counting
+from gradsmith.runtime.history.observers import install, uninstall
+from gradsmith.runtime.observers.recorder import Recorder
 
 
 class Recording:

@@ -19,7 +19,7 @@ from gradsmith.profiler.event_list import AverageList, EventList
 from gradsmith.profiler.options import Options
 from gradsmith.profiler.recording import Recording
 from gradsmith.profiler.schedules import ProfilerAction, Schedule
-from gradsmith.runtime.recorder import record_function
+from gradsmith.runtime.observers.recorder import record_function
 
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from gradsmith.runtime.grad_mode import is_grad_enabled
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled
 from gradsmith.utils.checkpoint_reentrant import checkpoint_reentrant
 from gradsmith.utils.checkpoint_region import CheckpointError, Region
 from gradsmith.utils.selective_checkpoint import (

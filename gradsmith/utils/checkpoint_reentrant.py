@@ -8,10 +8,10 @@ from typing import Any
 
 from gradsmith.autograd.function import Function
 from gradsmith.autograd.gradients import backward
-from gradsmith.runtime.grad_mode import enable_grad
-from gradsmith.runtime.introspection import is_checkpoint_valid
-from gradsmith.runtime.random import get_rng_state
-from gradsmith.runtime.tensor import TensorBase
+from gradsmith.runtime.engine.introspection import is_checkpoint_valid
+from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.switches.grad_mode import enable_grad
+from gradsmith.runtime.tensors.random import get_rng_state
 from gradsmith.utils.checkpoint_region import rng_state_set_to
 
 

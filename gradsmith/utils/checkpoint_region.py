@@ -22,12 +22,12 @@ import numpy as np
 
 from gradsmith.autograd.saved_listing import Recomputable
 from gradsmith.autograd.saved_tensors import Kept, saved_tensors_hooks
-from gradsmith.runtime.changes import place_of_caller
-from gradsmith.runtime.grad_mode import enable_grad
-from gradsmith.runtime.random import get_rng_state, set_rng_state
-from gradsmith.runtime.saved_hooks import KeptTensor
-from gradsmith.runtime.selective import Giving
-from gradsmith.runtime.tensor import TensorBase, array_behind
+from gradsmith.runtime.graph.changes import place_of_caller
+from gradsmith.runtime.graph.tensor import TensorBase, array_behind
+from gradsmith.runtime.history.saved_hooks import KeptTensor
+from gradsmith.runtime.observers.selective import Giving
+from gradsmith.runtime.switches.grad_mode import enable_grad
+from gradsmith.runtime.tensors.random import get_rng_state, set_rng_state
 
 
 class CheckpointError(RuntimeError):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from gradsmith.runtime.selective import Giving, Keeping
+from gradsmith.runtime.observers.selective import Giving, Keeping
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow

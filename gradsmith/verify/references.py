@@ -20,7 +20,7 @@ from gradsmith.generated.op_table import OPS, OpRow
 from .usual_references import ReferenceOf, called_names, function_name, usual_reference
 
 if TYPE_CHECKING:
-    from gradsmith.runtime.geometry import Geometry
+    from gradsmith.runtime.arrays.functions.view_geometry import Geometry
 
     from .samples import Array, Shape, Values
 

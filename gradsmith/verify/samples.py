@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.runtime.geometry import Geometry, geometry_of
-from gradsmith.runtime.strided import StridedGeometry, geometry_of_strides
+from gradsmith.runtime.arrays.functions.view_geometry import Geometry, geometry_of
+from gradsmith.runtime.arrays.strided import StridedGeometry, geometry_of_strides
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

@@ -11,7 +11,7 @@ from codegen.spec.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()
-FUNCTIONS = scan_functions(ROOT / "runtime/functions")
+FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
 
 
 def problems(entry: str) -> list[str]:

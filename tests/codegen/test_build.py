@@ -288,7 +288,7 @@ def test_the_table_of_the_project_loads(real_table: Path) -> None:
 def test_a_mistake_in_the_table_of_the_project_is_found(real_table: Path) -> None:
     text = real_table.read_text().replace("self: grad * conj(other)", "self: grad * conj(othr)")
     with pytest.raises(SpecErrors) as raised:
-        load_table(text, functions=scan_functions(ROOT / "runtime/functions"))
+        load_table(text, functions=scan_functions(ROOT / "runtime/arrays/functions"))
     (error,) = raised.value.errors
     assert error.op == "mul"
     assert str(error).endswith(
@@ -297,10 +297,10 @@ def test_a_mistake_in_the_table_of_the_project_is_found(real_table: Path) -> Non
     )
 
 
-@pytest.mark.parametrize("module", ["formulas", "formula_numbers"])
+@pytest.mark.parametrize("module", ["formulas", "numbers"])
 def test_helpers_are_what_the_runtime_defines(module: str) -> None:
     """The typed table of helpers and the module that holds them agree, argument by argument."""
-    defined = functions_of(ROOT / "runtime" / f"{module}.pxd")
+    defined = functions_of(ROOT / "runtime/formulas" / f"{module}.pxd")
     declared = {h.c_entry: len(h.signature.arguments) for h in helpers() if h.family == module}
     assert declared == defined
 

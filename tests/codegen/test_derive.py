@@ -12,7 +12,7 @@ from codegen.spec.vocabulary import scan_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()
-FUNCTIONS = scan_functions(ROOT / "runtime/functions")
+FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
 
 
 def derived(forward: str, signature: str = "f(Tensor self) -> Tensor", more: str = "", ops: str = "") -> Op:

@@ -70,7 +70,7 @@ def test_the_mistake_that_the_readme_shows() -> None:
     before, tanh, after = (root / "derivatives.yaml").read_text().partition("- name: tanh(")
     table = before + tanh + after.replace("1 - result * result", "1 - resutl * result", 1)
     with pytest.raises(SpecErrors) as raised:
-        load_table(table, functions=scan_functions(root / "runtime/functions"))
+        load_table(table, functions=scan_functions(root / "runtime/arrays/functions"))
     shown = re.sub(r":\d+:", ":...:", str(raised.value), count=1)
     assert shown in re.sub(r"(derivatives\.yaml):\d+:", r"\1:...:", (root / "README.md").read_text())
 

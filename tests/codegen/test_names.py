@@ -58,7 +58,7 @@ def test_functions_that_loops_call_are_changed() -> None:
 
 def test_macros_of_the_headers_are_changed() -> None:
     compiler = shutil.which("cc") or shutil.which("gcc") or "clang"
-    folders = [sysconfig.get_paths()["include"], np.get_include(), ROOT / "runtime/kernels", ROOT / "generated"]
+    folders = [sysconfig.get_paths()["include"], np.get_include(), ROOT / "runtime/arrays/kernels", ROOT / "generated"]
     header = ROOT / "generated/unary_kernels.h"
     command = [compiler, "-dM", "-E", "-x", "c", *(f"-I{folder}" for folder in folders), str(header)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -17,7 +17,7 @@ from codegen.write.render import render_all
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = (ROOT / "derivatives.yaml").read_text()
-FUNCTIONS = scan_functions(ROOT / "runtime/functions")
+FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
 
 
 @cache

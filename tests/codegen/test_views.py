@@ -288,7 +288,7 @@ def test_a_family_takes_what_its_formulas_call_elsewhere() -> None:
     family = family_view("reduce", table_with(), frozenset())
     assert {source.module: source.names for source in family.imports} == {
         "gradsmith.generated.shape": ("op_expand",),
-        "gradsmith.runtime.formulas": ("selection_backward",),
+        "gradsmith.runtime.formulas.formulas": ("selection_backward",),
     }
 
 

@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from cpython.ref cimport Py_INCREF
 from cpython.time cimport perf_counter
 
-from gradsmith.runtime.array cimport *
+from gradsmith.runtime.arrays.array cimport *
 from numpy cimport npy_intp
 
 cdef extern from "array_testing_kernels.h":
@@ -19,7 +19,7 @@ cdef extern from *:
     """
     static const char *const gs_ufunc_names[] = {
     #define GS_UFUNC(NAME, name, rule, cost) #NAME,
-    #include "runtime/kernels/ufunc_list.h"
+    #include "runtime/arrays/kernels/support/ufunc_list.h"
     #undef GS_UFUNC
     };
     """

@@ -11,7 +11,7 @@ import sys
 import pytest
 from code_blocks import ROOT, blocks_of
 
-from gradsmith.runtime.node import has_internal_checks
+from gradsmith.runtime.graph.node import has_internal_checks
 
 PAGE = ROOT / "examples" / "add_an_op.md"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")

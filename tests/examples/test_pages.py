@@ -59,7 +59,7 @@ def test_message_in_the_readme_is_the_generators():
     quoted = [block for block in code_blocks.blocks_of(ROOT / "README.md") if block.language == "text"]
     [message] = [block.text for block in quoted if "Did you mean" in block.text]
     table = TABLE.read_text(encoding="utf-8").replace("conj(1 - result * result)", "conj(1 - resutl * result)")
-    functions = scan_functions(ROOT / "runtime/functions")
+    functions = scan_functions(ROOT / "runtime/arrays/functions")
     with pytest.raises(SpecErrors) as raised:
         update.load_table(table, file="derivatives.yaml", functions=functions)
     place = re.compile(r":\d+:\d+:")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arrays import DTYPES, assert_near, assert_same, generator
 
-from gradsmith.runtime.functions import indexing
+from gradsmith.runtime.arrays.functions import indexing
 
 
 def test_integers_come_before_index_arrays():

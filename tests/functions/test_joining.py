@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arrays import assert_same, generator
 
-from gradsmith.runtime.functions import joining
+from gradsmith.runtime.arrays.functions import joining
 
 
 def test_cat_promotes_and_skips_empty_vectors():

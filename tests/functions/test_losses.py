@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arrays import assert_near, generator
 
-from gradsmith.runtime.functions import losses
+from gradsmith.runtime.arrays.functions import losses
 
 
 def reference_nll(x, target, weight, ignored):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arrays import assert_near, assert_same, generator
 
-from gradsmith.runtime.functions import pointwise
+from gradsmith.runtime.arrays.functions import pointwise
 
 
 def test_where_promotes_like_arithmetic():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arrays import DTYPES, LAYOUTS, assert_near, assert_same, axes_of, generator
 
-from gradsmith.runtime.functions import reductions
+from gradsmith.runtime.arrays.functions import reductions
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arrays import LAYOUTS, assert_same, axes_of, generator
 
-from gradsmith.runtime.functions import reductions, shapes
+from gradsmith.runtime.arrays.functions import reductions, shapes
 
 
 def factorisations(total):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 HERE = str(Path(__file__).resolve().parent)
 if HERE not in sys.path:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from operands import values
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 # What each function makes of its operands.
 BINARY = {

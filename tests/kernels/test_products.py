@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from operands import COMPLEX, FLOATS, assert_close, values
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 PRODUCTS = [
     ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from operands import assert_close, assert_same, values
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from operands import assert_same, values
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 
 @pytest.mark.parametrize("shape", [(3,), (), (2, 3), (300, 400), (1, 6), (6, 1)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from operands import FLOATS, assert_close, assert_same, values
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 SHAPES = [(), (5,), (3, 4), (0, 3), (2, 3, 4), (1, 3, 1, 2), (100, 3), (5000, 3), (3, 5000), (40000,), (2, 40000),
           (2000, 2, 3), (3, 2000, 5), (300, 700)]  # fmt: skip

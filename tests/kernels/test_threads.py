@@ -7,7 +7,7 @@ from forking import answer_of_child, needs_fork
 from operands import values
 from run_threads import run_threads
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 
 def test_set_num_threads():

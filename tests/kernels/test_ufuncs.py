@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from operands import COMPLEX, FLOATS, INTS, assert_near, assert_same, layouts, reference, values
 
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 UNARY = [name for name in kernels.ufunc_names() if getattr(np, name.lower()).nin == 1]
 # Of complex numbers: loops of our own, which round in other places.

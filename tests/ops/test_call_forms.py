@@ -11,7 +11,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.codegen.spec import names
-from gradsmith.runtime import second_names
+from gradsmith.runtime.calls import second_names
 
 # ---- numbers alone
 

@@ -11,7 +11,7 @@ import pytest
 import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.nn import functional as F
-from gradsmith.runtime.index_shapes import indexed_shape
+from gradsmith.runtime.arrays.functions.index_shapes import indexed_shape
 
 HUGE = 2**43
 

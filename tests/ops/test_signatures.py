@@ -10,7 +10,7 @@ import gradsmith as gs
 from gradsmith.generated import __all__ as exported
 
 PACKAGE = Path(gs.__file__).parent
-CLASSES = ("generated/tensor.pyi", "runtime/variable.pyi", "runtime/tensor.pyi")
+CLASSES = ("generated/tensor.pyi", "runtime/tensors/variable.pyi", "runtime/graph/tensor.pyi")
 
 
 def definitions(body):

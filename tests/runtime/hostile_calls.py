@@ -25,7 +25,7 @@ def junk_values():
     import numpy as np
 
     import gradsmith as gs
-    from gradsmith.runtime import node, tensor
+    from gradsmith.runtime.graph import node, tensor
 
     x = gs.ones(2, 3, requires_grad=True)
     return [

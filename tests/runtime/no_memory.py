@@ -10,10 +10,10 @@ from gradsmith.autograd import forward_ad
 from gradsmith.autograd.graph import saved_tensors_hooks
 from gradsmith.generated.op_table import OPS
 from gradsmith.profiler import profile
-from gradsmith.runtime.node import live_nodes
-from gradsmith.runtime.observe import is_watching
-from gradsmith.runtime.runs import run_grad
-from gradsmith.runtime.tensor import live_tensors
+from gradsmith.runtime.graph.node import live_nodes
+from gradsmith.runtime.graph.tensor import live_tensors
+from gradsmith.runtime.history.observers import is_watching
+from gradsmith.runtime.tensors.entry_points import run_grad
 from gradsmith.verify.calls import call, call_method, function_of, outputs_of, split_arguments
 from gradsmith.verify.samples import as_tensors, at, cases_of, key_of, leaves_among, replaced
 

@@ -5,7 +5,9 @@ import copy
 import pytest
 
 import gradsmith as gs
-from gradsmith.runtime import accumulate_grad, copy_slices, node, tensor, variable
+from gradsmith.runtime.graph import node, tensor
+from gradsmith.runtime.history import accumulate_grad, copy_slices
+from gradsmith.runtime.tensors import variable
 
 
 @pytest.mark.parametrize("cls", [tensor.TensorBase, variable.Variable, gs.Tensor])

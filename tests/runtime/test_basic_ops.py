@@ -4,7 +4,7 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.runtime import basic_ops
+from gradsmith.runtime.history import basic_ops
 
 
 def test_delayed_error_is_the_identity_until_it_is_differentiated():

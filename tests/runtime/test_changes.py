@@ -90,7 +90,7 @@ def test_a_refused_change_is_not_named():
 
 
 def test_no_notes_of_what_is_not_saved():
-    from gradsmith.runtime import changes
+    from gradsmith.runtime.graph import changes
 
     x = leaf([1.0, 2.0])
     (x * x).sum().backward()

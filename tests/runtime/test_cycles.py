@@ -7,8 +7,8 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd import Function, forward_ad, grad, graph
-from gradsmith.runtime.node import live_nodes
-from gradsmith.runtime.tensor import live_tensors
+from gradsmith.runtime.graph.node import live_nodes
+from gradsmith.runtime.graph.tensor import live_tensors
 
 
 class Holder:

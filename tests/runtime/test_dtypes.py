@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.runtime.dtypes import SUPPORTED, as_dtype
+from gradsmith.runtime.arrays.dtypes import SUPPORTED, as_dtype
 
 
 @pytest.fixture

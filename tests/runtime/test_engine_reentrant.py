@@ -130,7 +130,7 @@ def test_warnings_come_from_helpers_too():
 
 def test_helpers_have_the_modes_of_their_caller():
     """R26."""
-    from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
+    from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced
 
     seen = []
 

@@ -8,8 +8,8 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd.forward_ad import set_fwd_grad_enabled
-from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
-from gradsmith.runtime.forward_ad import is_forward_enabled
+from gradsmith.runtime.calls.forward_ad import is_forward_enabled
+from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced
 
 
 @pytest.fixture(autouse=True)

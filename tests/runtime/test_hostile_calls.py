@@ -65,8 +65,8 @@ def test_no_call_ends_the_process(batch, tmp_path):
 def test_what_once_crashed(code, message):
     prepared = (
         "import numpy as np, gradsmith as gs\nfrom gradsmith.runtime import saved_hooks\n"
-        "from gradsmith.runtime.functions import pointwise, shapes\n"
-        "from gradsmith.runtime.tensor import from_shared_array\n"
+        "from gradsmith.runtime.arrays.functions import pointwise, shapes\n"
+        "from gradsmith.runtime.graph.tensor import from_shared_array\n"
         f"y = gs.ones(2, requires_grad=True).exp()\n{code}"
     )
     done = subprocess.run(

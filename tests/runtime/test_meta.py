@@ -11,7 +11,7 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.runtime import observe
+from gradsmith.runtime.history import observers
 from gradsmith.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, meta and cpu"
@@ -207,7 +207,7 @@ def test_ops_are_watched_until_the_last_tensor_without_data_has_gone():
     m.exp().sum().backward()
     with pytest.raises(RuntimeError, match=MIXED):
         m + gs.ones(2)
-    assert observe.is_watching()
+    assert observers.is_watching()
     del m
     gc.collect()
-    assert not observe.is_watching()
+    assert not observers.is_watching()

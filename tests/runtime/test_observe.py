@@ -3,8 +3,8 @@
 import pytest
 
 import gradsmith as gs
-from gradsmith.runtime.observe import install, uninstall
-from gradsmith.runtime.recorder import Recorder, record_function
+from gradsmith.runtime.history.observers import install, uninstall
+from gradsmith.runtime.observers.recorder import Recorder, record_function
 
 
 @pytest.fixture

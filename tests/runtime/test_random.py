@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 COUNT = 20000
 

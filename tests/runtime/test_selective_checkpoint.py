@@ -12,8 +12,8 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd import graph
-from gradsmith.runtime.observe import install, uninstall
-from gradsmith.runtime.recorder import Recorder
+from gradsmith.runtime.history.observers import install, uninstall
+from gradsmith.runtime.observers.recorder import Recorder
 from gradsmith.utils import selective_checkpoint
 from gradsmith.utils.checkpoint import (
     CheckpointPolicy,

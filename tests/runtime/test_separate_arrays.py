@@ -13,7 +13,7 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.autograd.graph import write_guard
-from gradsmith.runtime import array
+from gradsmith.runtime.arrays import array
 
 
 class Wrapper:

@@ -7,9 +7,9 @@ import pytest
 import gradsmith as gs
 from gradsmith.autograd import detect_anomaly, enforce_grad_layout_policy, forward_ad, graph
 from gradsmith.autograd.profiler import profile
-from gradsmith.runtime.accumulate_grad import is_grad_layout_enforced
-from gradsmith.runtime.forward_ad import is_forward_enabled
-from gradsmith.runtime.saved_variable import saves_are_guarded
+from gradsmith.runtime.calls.forward_ad import is_forward_enabled
+from gradsmith.runtime.graph.saved_variable import saves_are_guarded
+from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced
 
 
 def elsewhere(function):

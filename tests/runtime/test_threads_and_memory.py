@@ -16,9 +16,9 @@ from steady import assert_steady, growth
 
 import gradsmith as gs
 from gradsmith.autograd import backward, grad
-from gradsmith.runtime.array import cache_size
-from gradsmith.runtime.node import live_nodes
-from gradsmith.runtime.tensor import live_tensors
+from gradsmith.runtime.arrays.array import cache_size
+from gradsmith.runtime.graph.node import live_nodes
+from gradsmith.runtime.graph.tensor import live_tensors
 
 LARGE = 400_000  # elements: enough for the kernels to use their threads
 

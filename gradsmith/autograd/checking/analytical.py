@@ -12,8 +12,8 @@ from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.probes import Probes, units_of
 from gradsmith.autograd.checking.subject import Subject
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradsmith.runtime.creation import zeros_like
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.tensors.creation import zeros_like
 
 # ---- reverse mode
 

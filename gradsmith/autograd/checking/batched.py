@@ -14,7 +14,7 @@ from gradsmith.autograd.checking.probes import SEED
 from gradsmith.autograd.checking.subject import Subject
 from gradsmith.autograd.checking.undefined import random_tangents
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
 
 BATCH = 2
 

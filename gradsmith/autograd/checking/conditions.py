@@ -11,7 +11,7 @@ from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.options import Options
 from gradsmith.autograd.checking.probes import Probes
 from gradsmith.autograd.checking.subject import Subject
-from gradsmith.runtime.creation import zeros_like
+from gradsmith.runtime.tensors.creation import zeros_like
 
 
 def reliable_jacobians(

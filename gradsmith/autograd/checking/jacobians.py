@@ -11,7 +11,7 @@ from gradsmith.autograd.checking import analytical, numerical
 from gradsmith.autograd.checking.options import DIFFERENCE
 from gradsmith.autograd.checking.probes import Probes
 from gradsmith.autograd.checking.subject import Subject, as_tuple
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
 
 
 def of_first_output(fn: Callable[..., Any], inputs: Any, target: Any, eps: float) -> tuple[Any, ...]:

@@ -11,8 +11,8 @@ from gradsmith.autograd import grad
 from gradsmith.autograd.checking.differences import Array
 from gradsmith.autograd.checking.probes import SEED
 from gradsmith.autograd.checking.subject import Subject, as_tuple, is_differentiable
-from gradsmith.runtime.python_data import is_tensor
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.tensors.python_data import is_tensor
 
 
 def gradient_of(

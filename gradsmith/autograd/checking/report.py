@@ -12,7 +12,7 @@ from gradsmith.autograd.checking.differences import Array
 from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.options import Options
 from gradsmith.autograd.checking.subject import Subject
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
 
 FAST_FAILED_SLOW_PASSED = (
     "Fast gradcheck failed but element-wise differences are small. This means that the check might have passed with "

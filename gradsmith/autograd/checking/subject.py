@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.checking.differences import Array
-from gradsmith.runtime.python_data import is_tensor
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.tensors.python_data import is_tensor
 
 
 def as_tuple(values: Any) -> tuple[Any, ...]:

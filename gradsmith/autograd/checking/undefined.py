@@ -12,9 +12,9 @@ from gradsmith.autograd.checking.analytical import tangents_of
 from gradsmith.autograd.checking.errors import GradcheckError
 from gradsmith.autograd.checking.probes import SEED, RandomDirection
 from gradsmith.autograd.checking.subject import Subject
-from gradsmith.runtime.basic_ops import undefined_grad
-from gradsmith.runtime.creation import zeros_like
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.history.basic_ops import undefined_grad
+from gradsmith.runtime.tensors.creation import zeros_like
 
 # ---- reverse mode
 

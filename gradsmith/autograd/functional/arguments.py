@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.autograd import grad
-from gradsmith.runtime.creation import zeros_like
-from gradsmith.runtime.grad_mode import enable_grad
-from gradsmith.runtime.python_data import is_tensor
+from gradsmith.runtime.switches.grad_mode import enable_grad
+from gradsmith.runtime.tensors.creation import zeros_like
+from gradsmith.runtime.tensors.python_data import is_tensor
 
 Tensors = tuple[Any, ...]
 

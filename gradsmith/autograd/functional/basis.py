@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
 
 
 def _construct_standard_basis_for(tensors: Sequence[Any], tensor_numels: Sequence[int]) -> tuple[Any, ...]:

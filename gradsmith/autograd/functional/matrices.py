@@ -21,8 +21,8 @@ from gradsmith.autograd.functional.arguments import (
 )
 from gradsmith.autograd.functional.products import forward_run
 from gradsmith.generated import stack
-from gradsmith.runtime.grad_mode import enable_grad
-from gradsmith.runtime.tensor import from_array
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.switches.grad_mode import enable_grad
 
 Function = Callable[..., Any]
 Blocks = list[Tensors]  # for each output a matrix for each input

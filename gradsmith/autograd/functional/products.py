@@ -19,8 +19,8 @@ from gradsmith.autograd.functional.arguments import (
     unwrap,
     vector_for,
 )
-from gradsmith.runtime.creation import zeros_like
-from gradsmith.runtime.grad_mode import enable_grad
+from gradsmith.runtime.switches.grad_mode import enable_grad
+from gradsmith.runtime.tensors.creation import zeros_like
 
 Function = Callable[..., Any]
 

@@ -1,0 +1,1 @@
+"""Arrays, their memory, dtypes and devices. Knows no tensor."""

@@ -1,0 +1,421 @@
+"""The one door to ``runtime/arrays/kernels``: see ``array.pxd`` for what each function does.
+
+Python sees here only the settings of the kernels: threads, the cache of arrays, the default dtype.
+"""
+
+from libc.stdint cimport uint64_t
+
+import numpy
+
+cdef extern from "Python.h":
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+cdef extern from "runtime/arrays/kernels/kernels.h":
+    int gs_import_numpy() except -1
+    int gs_loops_init() except -1
+    void gs_cache_init() noexcept
+    void gs_threads_init() noexcept
+
+    PyObject *gs_array_new(int type_num, int ndim, const npy_intp *dims) except NULL
+    void gs_array_release(PyObject *a) noexcept
+    void gs_cache_clear() noexcept
+    void gs_cache_set_limit(size_t nbytes) noexcept
+    size_t gs_cache_limit() noexcept
+    size_t gs_cache_bytes() noexcept
+    uint64_t gs_cache_recycled() noexcept
+
+    int gs_call_each(object function, Py_ssize_t count) except -1
+    int gs_get_num_threads() noexcept
+    void gs_set_num_threads(int n) noexcept
+
+    PyObject *gs_cast(PyObject *a, int type_num) except NULL
+    PyObject *gs_clone(PyObject *a) except NULL
+    PyObject *gs_clone_by_rows(PyObject *a) except NULL
+    PyObject *gs_contiguous(PyObject *a) except NULL
+    int gs_copy_into(PyObject *out, PyObject *a) except -1
+    int gs_fill(PyObject *out, PyObject *number) except -1
+    PyObject *gs_result_like(PyObject *operand, int type) except NULL
+    int gs_is_dense(PyObject *a) noexcept
+    PyObject *gs_full(int type_num, int ndim, const npy_intp *dims, PyObject *number) except NULL
+    PyObject *gs_wrapped(int type_num, PyObject *number) except NULL
+
+    void gs_meta_report_to(void (*function)(int in_use) noexcept) noexcept
+    PyObject *gs_meta_new(int type, int nd, const npy_intp *dims) except NULL
+    int gs_meta_of_array(PyObject *array) noexcept
+    int gs_meta_is_stand_in(PyObject *array) noexcept
+
+    int gs_default_float
+    int gs_promote_types(int a, int b) except -1
+
+    int gs_uses_loop(Ufunc ufunc, int type_num) noexcept
+    const char *gs_ufunc_name(Ufunc ufunc) noexcept
+    const char *gs_type_name(int type_num) noexcept
+    int GS_N_UFUNCS
+
+    PyObject *gs_unary(Ufunc ufunc, PyObject *a) except NULL
+    PyObject *gs_binary(Ufunc ufunc, PyObject *a, PyObject *b) except NULL
+    PyObject *gs_binary_scalar(Ufunc ufunc, PyObject *a, PyObject *number, int number_first) except NULL
+    int gs_unary_into(Ufunc ufunc, PyObject *a, PyObject *out) except -1
+    int gs_binary_into(Ufunc ufunc, PyObject *a, PyObject *b, PyObject *out) except -1
+    int gs_binary_scalar_into(Ufunc ufunc, PyObject *a, PyObject *number, int number_first, PyObject *out) except -1
+    int gs_accumulate(PyObject **slot, PyObject *value) except -1
+    int gs_is_exclusive(PyObject *a) noexcept
+    int gs_result_type_of(PyObject *a, PyObject *b) except -1
+    PyObject *gs_fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+    int gs_fused_into(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1
+    PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b) except NULL
+
+    PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_mean(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_amax(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_amin(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_sum_to(PyObject *a, int ndim, const npy_intp *dims) except NULL
+
+    PyObject *gs_softmax(PyObject *a, int axis) except NULL
+    PyObject *gs_softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL
+    PyObject *gs_log_softmax(PyObject *a, int axis) except NULL
+    PyObject *gs_log_softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL
+    PyObject *gs_logsumexp(PyObject *a, PyObject *axes, int keepdims) except NULL
+
+    PyObject *gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b) except NULL
+    PyObject *gs_linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL
+    ctypedef enum MatmulBackend "gs_matmul_backend":
+        GS_MATMUL_AUTO
+        GS_MATMUL_BLAS
+        GS_MATMUL_OWN
+    int gs_set_matmul_backend(MatmulBackend backend) noexcept
+    MatmulBackend gs_get_matmul_backend() noexcept
+
+gs_import_numpy()
+gs_loops_init()
+gs_cache_init()
+gs_threads_init()
+
+
+# ---- pointwise
+
+
+cdef PyObject *unary(int ufunc, PyObject *a) except NULL:
+    return gs_unary(<Ufunc>ufunc, a)
+
+
+cdef PyObject *binary(int ufunc, PyObject *a, PyObject *b) except NULL:
+    return gs_binary(<Ufunc>ufunc, a, b)
+
+
+cdef PyObject *binary_scalar(int ufunc, PyObject *a, object number, bint number_first) except NULL:
+    return gs_binary_scalar(<Ufunc>ufunc, a, <PyObject *>number, number_first)
+
+
+cdef int unary_into(int ufunc, PyObject *a, PyObject *out) except -1:
+    return gs_unary_into(<Ufunc>ufunc, a, out)
+
+
+cdef int binary_into(int ufunc, PyObject *a, PyObject *b, PyObject *out) except -1:
+    return gs_binary_into(<Ufunc>ufunc, a, b, out)
+
+
+cdef int binary_scalar_into(int ufunc, PyObject *a, object number, bint number_first, PyObject *out) except -1:
+    return gs_binary_scalar_into(<Ufunc>ufunc, a, <PyObject *>number, number_first, out)
+
+
+cdef PyObject *fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL:
+    return gs_fused(kernel, inputs, scalars, reuse)
+
+
+cdef int fused_over(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1:
+    return gs_fused_into(kernel, inputs, scalars, out)
+
+
+cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL:
+    return gs_where(condition, a, b)
+
+
+# ---- allocation and ownership
+
+
+cdef PyObject *empty_array(int type_num, int ndim, const npy_intp *dims) except NULL:
+    return gs_array_new(type_num, ndim, dims)
+
+
+cdef PyObject *full_array(int type_num, int ndim, const npy_intp *dims, object number) except NULL:
+    return gs_full(type_num, ndim, dims, <PyObject *>number)
+
+
+cdef PyObject *clone(PyObject *a) except NULL:
+    return gs_clone(a)
+
+
+cdef PyObject *clone_by_rows(PyObject *a) except NULL:
+    return gs_clone_by_rows(a)
+
+
+cdef PyObject *contiguous(PyObject *a) except NULL:
+    return gs_contiguous(a)
+
+
+cdef PyObject *cast(PyObject *a, int type_num) except NULL:
+    return gs_cast(a, type_num)
+
+
+cdef int copy_into(PyObject *out, PyObject *a) except -1:
+    return gs_copy_into(out, a)
+
+
+cdef int fill(PyObject *out, object number) except -1:
+    return gs_fill(out, <PyObject *>number)
+
+
+def element_of(number, dtype):
+    """Array without dimensions that holds a number; RuntimeError where the dtype cannot hold it."""
+    return owned(gs_full(number_type(dtype), 0, NULL, <PyObject *>number))
+
+
+def wrapped_element(number, dtype):
+    """The same for an operand of arithmetic: an integer beyond the dtype's range wraps around."""
+    return owned(gs_wrapped(number_type(dtype), <PyObject *>number))
+
+
+cdef int number_type(object dtype) except -1:
+    found = numpy.dtype(dtype)
+    if found.kind not in "biufc" or found.char in "gG":
+        raise TypeError(f"expected a dtype that tensors have, but got {found}")
+    return found.num
+
+
+cdef object empty_like(object a, object dtype):
+    return owned(gs_result_like(<PyObject *>a, dtype.num))
+
+
+def empty_of(array, dtype):
+    """Uninitialised array with the shape of `array`, and its dimensions in the same order in memory."""
+    return empty_like(array, dtype)
+
+
+cdef object owned(PyObject *array):
+    """The object of a new reference."""
+    result = <object>array
+    Py_DECREF_pointer(array)
+    return result
+
+
+cdef bint is_dense(PyObject *a) noexcept:
+    return gs_is_dense(a)
+
+
+cdef void release_array(PyObject *a) noexcept:
+    gs_array_release(a)
+
+
+cdef bint is_exclusive(PyObject *a) noexcept:
+    return gs_is_exclusive(a)
+
+
+cdef int accumulate(PyObject **slot, PyObject *value) except -1:
+    return gs_accumulate(slot, value)
+
+
+# ---- arrays without data
+
+
+cdef bint is_meta(PyObject *a) noexcept:
+    return gs_meta_of_array(a)
+
+
+cdef bint is_stand_in(PyObject *a) noexcept:
+    return gs_meta_is_stand_in(a)
+
+
+cdef PyObject *meta_array(int type_num, int ndim, const npy_intp *dims) except NULL:
+    return gs_meta_new(type_num, ndim, dims)
+
+
+cdef void report_meta_to(meta_listener listener) noexcept:
+    gs_meta_report_to(listener)
+
+
+cdef object readable_copy(object a):
+    return array_without_data(a.shape, a.dtype) if gs_meta_of_array(<PyObject *>a) else owned(gs_clone(<PyObject *>a))
+
+
+def has_no_data(array):
+    """Is `array` that of a tensor on the meta device?"""
+    return bool(gs_meta_of_array(<PyObject *>array))
+
+
+def array_without_data(shape, dtype):
+    """Stand-in for an array: read-only, every element the same zero, whatever the size."""
+    cdef npy_intp dims[64]
+    cdef int ndim = 0
+    if len(shape) > 64:
+        raise ValueError(f"arrays have at most 64 dimensions, but {len(shape)} sizes were given")
+    for size in shape:
+        dims[ndim] = size
+        ndim += 1
+    return owned(gs_meta_new(numpy.dtype(dtype).num, ndim, dims))
+
+
+# ---- types
+
+
+cdef int default_type() noexcept:
+    return gs_default_float
+
+
+cdef int promote_types(int a, int b) except -1:
+    return gs_promote_types(a, b)
+
+
+cdef int result_type_of(PyObject *a, PyObject *b) except -1:
+    return gs_result_type_of(a, b)
+
+
+def set_default_dtype(dtype):
+    """Make `dtype` (float32 or float64) the dtype of numbers, and of float functions of integers."""
+    global gs_default_float
+    cdef int type_num = numpy.dtype(dtype).num
+    if dtype is None or (type_num != numpy.dtype("float32").num and type_num != numpy.dtype("float64").num):
+        raise TypeError(f"set_default_dtype(): only float32 and float64 can be the default dtype, got {dtype}")
+    gs_default_float = type_num
+
+
+def get_default_dtype():
+    """The NumPy dtype set by `set_default_dtype`; float32 at first."""
+    return numpy.dtype("float32" if gs_default_float == numpy.dtype("float32").num else "float64")
+
+
+# ---- reductions
+
+
+cdef PyObject *sum_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_sum(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *mean_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_mean(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *amax_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_amax(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *amin_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_amin(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *sum_to(PyObject *a, int ndim, const npy_intp *dims) except NULL:
+    return gs_sum_to(a, ndim, dims)
+
+
+# ---- softmax family
+
+
+cdef PyObject *softmax(PyObject *a, int axis) except NULL:
+    return gs_softmax(a, axis)
+
+
+cdef PyObject *softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL:
+    return gs_softmax_backward(grad, result, axis)
+
+
+cdef PyObject *log_softmax(PyObject *a, int axis) except NULL:
+    return gs_log_softmax(a, axis)
+
+
+cdef PyObject *log_softmax_backward(PyObject *grad, PyObject *result, int axis) except NULL:
+    return gs_log_softmax_backward(grad, result, axis)
+
+
+cdef PyObject *logsumexp(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_logsumexp(a, <PyObject *>axes, keepdims)
+
+
+# ---- matrix products
+
+
+cdef PyObject *matmul(PyObject *a, PyObject *b) except NULL:
+    return gs_matmul(a, 0, b, 0)
+
+
+cdef PyObject *matmul_transposed(PyObject *a, bint transpose_a, PyObject *b, bint transpose_b) except NULL:
+    return gs_matmul(a, transpose_a, b, transpose_b)
+
+
+cdef PyObject *linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL:
+    return gs_linear(x, weight, bias)
+
+
+# ---- settings
+
+
+def set_num_threads(n):
+    """Let kernels use up to `n` threads for large arrays, the calling one included."""
+    if n < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
+    gs_set_num_threads(n)
+
+
+def get_num_threads():
+    """The number of threads that kernels may use; at first the number of cores this process may run on."""
+    return gs_get_num_threads()
+
+
+def call_each(function, count):
+    """Call ``function(i)`` for every i below `count`, on as many threads as kernels use; the first error is raised."""
+    gs_call_each(function, count)
+
+
+def empty_cache():
+    """Give the memory of all recycled arrays back."""
+    gs_cache_clear()
+
+
+def set_cache_limit(nbytes):
+    """Keep at most `nbytes` of memory in recycled arrays; 0 turns recycling off."""
+    if nbytes < 0:
+        raise ValueError(f"set_cache_limit expects a number of bytes, got {nbytes}")
+    gs_cache_set_limit(nbytes)
+
+
+def get_cache_limit():
+    """The limit set by `set_cache_limit`; at first an eighth of the machine's memory, but no more than 4 GB."""
+    return gs_cache_limit()
+
+
+def cache_size():
+    """Bytes that recycled arrays hold at the moment."""
+    return gs_cache_bytes()
+
+
+def cache_hits():
+    """How many arrays have been recycled since the start."""
+    return gs_cache_recycled()
+
+
+_MATMUL_BACKENDS = {"auto": GS_MATMUL_AUTO, "blas": GS_MATMUL_BLAS, "own": GS_MATMUL_OWN}
+
+
+def set_matmul_backend(name):
+    """Who multiplies large float matrices: "blas" (NumPy's), "own" (AVX-512 kernels) or "auto", by processor."""
+    if name not in _MATMUL_BACKENDS:
+        raise ValueError(f"set_matmul_backend expects one of {list(_MATMUL_BACKENDS)}, got {name!r}")
+    if not gs_set_matmul_backend(_MATMUL_BACKENDS[name]):
+        raise RuntimeError(f"set_matmul_backend: {name!r} needs a processor with AVX-512")
+
+
+def get_matmul_backend(dtype="float32"):
+    """The backend in use for a dtype, "blas" or "own"."""
+    if numpy.dtype(dtype) not in (numpy.dtype("float32"), numpy.dtype("float64")):
+        return "blas"
+    return "own" if gs_get_matmul_backend() == GS_MATMUL_OWN else "blas"
+
+
+def direct_loops():
+    """For each ufunc, the dtypes whose inner loop is called directly instead of through NumPy's public function."""
+    cdef dict loops = {}
+    cdef int ufunc, type_num
+    for ufunc in range(GS_N_UFUNCS):
+        loops[gs_ufunc_name(<Ufunc>ufunc).decode()] = [
+            gs_type_name(type_num).decode() for type_num in range(24) if gs_uses_loop(<Ufunc>ufunc, type_num)
+        ]
+    return loops

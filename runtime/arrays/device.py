@@ -1,0 +1,170 @@
+"""Devices: where the data of a tensor is.
+
+There are two. "cpu" is main memory. Tensors on "meta" have a shape, a dtype and a history, and no data: every op works
+on them and finds out what shape and dtype its result would have.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from typing import Any
+
+from gradsmith.runtime.switches.threads import register_switch
+
+__all__ = ["device", "get_default_device", "set_default_device"]
+
+TYPES = ("cpu", "meta")
+
+
+class device:
+    """Where the data of a tensor is.
+
+    In a ``with`` block, what is created without a `device` is created there.
+
+    Parameters
+    ----------
+    type : str or device
+        ``"cpu"`` or ``"meta"``, with or without a number: ``"cpu:0"``.
+    index : int, optional
+        The number, when the first argument has none.
+
+    Raises
+    ------
+    RuntimeError
+        For a type that does not exist, or an index that is no number.
+    """
+
+    __slots__ = ("index", "type")
+
+    type: str
+    index: int | None
+
+    def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index if index is None else index
+        if not isinstance(type, str):
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
+        name, colon, number = type.partition(":")
+        if colon:
+            if index is not None:
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed explicitly: {type}"
+                )
+            index = _index_in(type, number)
+        if name not in TYPES:
+            raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
+        if index is not None and operator.index(index) < 0:
+            raise RuntimeError(f"Device index must not be negative, got {index}")
+        object.__setattr__(self, "type", name)
+        object.__setattr__(self, "index", None if index is None else operator.index(index))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a device does not change: '{name}' cannot be set")
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{number})"
+
+    def __eq__(self, other: object) -> bool:
+        """Of the same type and index; a device also equals its name."""
+        return str(self) == str(other) if isinstance(other, (device, str)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __enter__(self) -> device:
+        _default.outer.append(_default.device)
+        _default.device = self
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if _default.outer:
+            _default.device = _default.outer.pop()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type, self.index)
+
+
+def _index_in(text: str, number: str) -> int:
+    if not (number.isascii() and number.isdigit()):
+        raise RuntimeError(f"Invalid device string: '{text}'")
+    return int(number)
+
+
+DeviceLike = str | device
+
+# In the order of DeviceNumber in node.pxd.
+ALL = CPU, META = device("cpu"), device("meta")
+
+
+def as_device(value: Any, op: str) -> device:
+    """The device that an argument names.
+
+    There is one of each type: the index that a program may give makes no difference.
+    """
+    if not isinstance(value, (str, device)):
+        raise TypeError(f"{op}(): argument 'device' must be gradsmith.device, not {type(value).__name__}")
+    try:
+        found = device(value)
+    except RuntimeError as error:
+        raise RuntimeError(f"{op}(): {error}") from None
+    return META if found.type == "meta" else CPU
+
+
+# ---- the default device
+
+
+class _Default(threading.local):
+    """Where this thread creates tensors, and what the blocks that it is in will restore. None is main memory."""
+
+    def __init__(self) -> None:
+        self.device: device | None = None
+        self.outer: list[device | None] = []
+
+
+_default = _Default()
+
+
+def set_default_device(device: DeviceLike | None) -> None:
+    """Create tensors on this device when no other is asked for, in this thread. None is the same as ``"cpu"``.
+
+    Holds for functions that create tensors from nothing or from Python data, not for those that make a tensor like
+    another. Inside ``with device(...)``, until the end of the block.
+    """
+    _default.device = None if device is None else _as_named(device)
+
+
+def _as_named(value: Any) -> device:
+    if not isinstance(value, (str, device)):
+        raise TypeError(f"set_default_device(): expected a device or its name, got {type(value).__name__}")
+    return device(value)
+
+
+def get_default_device() -> device:
+    """Where this thread creates tensors when no device is asked for."""
+    return _default.device or CPU
+
+
+def default_is_meta() -> bool:
+    """Whether that is the device without data."""
+    return _default.device is not None and _default.device.type == "meta"
+
+
+def _get_default() -> tuple[device | None, list[device | None]]:
+    return _default.device, _default.outer
+
+
+def _put_default(found: tuple[device | None, list[device | None]]) -> None:
+    _default.device, _default.outer = found
+
+
+register_switch(_get_default, _put_default)
+
+
+def is_device_name(value: Any) -> bool:
+    """Whether an argument that may be a dtype or a device names a device."""
+    return isinstance(value, device) or (isinstance(value, str) and value.partition(":")[0] in TYPES)

@@ -1,0 +1,153 @@
+"""Matrix products: shapes checked here with errors that name them, products by runtime/arrays/array."""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, binary, linear, matmul, matmul_transposed
+from gradsmith.runtime.arrays.functions.ownership cimport take
+from gradsmith.runtime.arrays.functions.shapes cimport unsqueeze_of
+
+cnp.import_array()
+
+
+cdef int check_types(str op, object a, object b) except -1:
+    if cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(b):
+        return 0
+    raise RuntimeError(f"{op}(): expected both operands to have the same dtype, but got {a.dtype} and {b.dtype}")
+
+
+cdef str sizes(object a, object b):
+    return f"{list(a.shape)} and {list(b.shape)}"
+
+
+# ---- any operands
+
+cpdef object matmul_of(object a, object b):
+    check_types("matmul", a, b)
+    if cnp.PyArray_NDIM(a) == 2 and cnp.PyArray_NDIM(b) == 2:
+        check_inner("matmul", a, b)
+    else:
+        check_matmul(a, b)
+    return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
+cpdef object matmul_of_transpose_of(object a, object b):
+    check_types("matmul", a, b)
+    if cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2 or cnp.PyArray_DIM(a, 0) != cnp.PyArray_DIM(b, 0):
+        raise RuntimeError(f"matmul_of_transpose(): matrices with as many rows are expected, but got sizes {sizes(a, b)}")
+    return take(matmul_transposed(<PyObject *>a, True, <PyObject *>b, False))
+
+
+cdef int check_inner(str op, object a, object b) except -1:
+    """Two matrices: columns of the first, rows of the second."""
+    if cnp.PyArray_DIM(a, 1) == cnp.PyArray_DIM(b, 0):
+        return 0
+    raise RuntimeError(
+        f"{op}(): mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
+        f"{b.shape[0]}x{b.shape[1]})"
+    )
+
+
+cdef int check_matmul(object a, object b) except -1:
+    if a.ndim == 0 or b.ndim == 0:
+        raise RuntimeError(
+            f"matmul(): both arguments need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
+        )
+    columns = a.shape[a.ndim - 1]
+    rows = b.shape[b.ndim - 2 if b.ndim > 1 else 0]
+    if columns != rows:
+        raise RuntimeError(f"matmul(): sizes {sizes(a, b)} cannot be multiplied: {columns} columns meet {rows} rows")
+    for one, other in zip(reversed(a.shape[:max(a.ndim - 2, 0)]), reversed(b.shape[:max(b.ndim - 2, 0)])):
+        if one != other and one != 1 and other != 1:
+            raise RuntimeError(
+                f"matmul(): the batch dimensions of sizes {sizes(a, b)} do not broadcast: {one} against {other}"
+            )
+    return 0
+
+
+# ---- operands of a certain number of dimensions
+
+cdef int check_ndim(str op, object a, object b, int ndim_a, int ndim_b) except -1:
+    if cnp.PyArray_NDIM(a) == ndim_a and cnp.PyArray_NDIM(b) == ndim_b:
+        return check_types(op, a, b)
+    raise RuntimeError(f"{op}(): expected a {ndim_a}-D and a {ndim_b}-D tensor, but got sizes {sizes(a, b)}")
+
+
+cpdef object mm_of(object a, object b):
+    check_ndim("mm", a, b, 2, 2)
+    check_inner("mm", a, b)
+    return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
+cpdef object bmm_of(object a, object b):
+    check_ndim("bmm", a, b, 3, 3)
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"bmm(): sizes {sizes(a, b)} cannot be multiplied: the second should be [{a.shape[0]}, {a.shape[2]}, ...]"
+        )
+    return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
+cpdef object mv_of(object a, object b):
+    check_ndim("mv", a, b, 2, 1)
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mv(): a matrix of size {list(a.shape)} cannot be multiplied by a vector of size {b.shape[0]}"
+        )
+    return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
+cpdef object dot_of(object a, object b):
+    check_ndim("dot", a, b, 1, 1)
+    if a.shape[0] != b.shape[0]:
+        raise RuntimeError(f"dot(): the vectors have {a.shape[0]} and {b.shape[0]} elements")
+    return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
+cpdef object outer_of(object a, object b):
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"outer(): expected two 1-D tensors, but got sizes {sizes(a, b)}")
+    column = unsqueeze_of(a, 1)
+    return take(binary(MULTIPLY, <PyObject *>column, <PyObject *>b))
+
+
+# ---- linear
+
+cpdef object linear_of(object x, object weight, object bias):
+    """x @ weight.T + bias; a weight of one dimension is a single row that leaves none behind."""
+    check_linear(x, weight, bias)
+    if cnp.PyArray_NDIM(weight) == 1:
+        product = take(matmul(<PyObject *>x, <PyObject *>weight))
+        return product if bias is None else take(binary(ADD, <PyObject *>product, <PyObject *>bias))
+    return take(linear(<PyObject *>x, <PyObject *>weight, NULL if bias is None else <PyObject *>bias))
+
+
+cdef bint fits_as_bias(object bias, object weight) noexcept:
+    """A number, or for a weight of two dimensions also one element for each of its rows or for all."""
+    if cnp.PyArray_NDIM(bias) == 0:
+        return True
+    if cnp.PyArray_NDIM(bias) > 1 or cnp.PyArray_NDIM(weight) == 1:
+        return False
+    return cnp.PyArray_DIM(bias, 0) in (1, cnp.PyArray_DIM(weight, 0))
+
+
+cdef int check_linear(object x, object weight, object bias) except -1:
+    cdef int ndim = cnp.PyArray_NDIM(weight)
+    check_types("linear", x, weight)
+    if cnp.PyArray_NDIM(x) == 0 or ndim == 0 or ndim > 2:
+        raise RuntimeError(
+            f"linear(): expected an input of at least 1-D and a weight of 1-D or 2-D, but got sizes {sizes(x, weight)}"
+        )
+    if cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 1) != cnp.PyArray_DIM(weight, ndim - 1):
+        raise RuntimeError(
+            f"linear(): input and weight shapes cannot be multiplied: {sizes(x, weight)}, "
+            f"{x.shape[x.ndim - 1]} features against {weight.shape[ndim - 1]}"
+        )
+    if bias is None:
+        return 0
+    check_types("linear", x, bias)
+    if not fits_as_bias(bias, weight):
+        raise RuntimeError(
+            f"linear(): a bias of size {list(bias.shape)} does not fit a weight of size {list(weight.shape)}"
+        )
+    return 0

@@ -1,0 +1,222 @@
+"""Elementwise functions that are neither a ufunc of NumPy nor an expression of others, and copies."""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from libc.math cimport erf
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport (
+    ADD,
+    FLOOR_DIVIDE,
+    TRUE_DIVIDE,
+    TRUNC,
+    binary,
+    cast,
+    clone,
+    clone_by_rows,
+    default_type,
+    is_meta,
+    unary,
+    where,
+)
+from gradsmith.runtime.arrays.functions.ownership cimport take
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data, element_of, wrapped_element
+from gradsmith.runtime.arrays.complex_casts import real_where_kept
+from gradsmith.runtime.arrays.device import META
+from gradsmith.runtime.arrays.dtypes import get_default_dtype, number_dtype, result_type
+from gradsmith.runtime.arrays.masks import as_mask
+
+cnp.import_array()
+
+cdef extern from "math.h":
+    float erff(float) noexcept nogil
+
+
+cdef object as_array(object value):
+    """An operand as an array; a number becomes one without dimensions, which is weak in promotion."""
+    if isinstance(value, np.ndarray):
+        return value
+    return np.asarray(value, number_dtype(value))
+
+
+cdef int require_array(object a) except -1:
+    """The kernels look at nothing but the fields of an ndarray."""
+    if not cnp.PyArray_Check(a):
+        raise TypeError(f"expected an ndarray, got {type(a).__name__}")
+    return 0
+
+
+# ---- functions of floats
+
+cpdef object floating_of(object function, object a):
+    """A function that knows float32 and float64: of integers in the default dtype, of float16 by way of float32."""
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, get_default_dtype() if a.dtype.kind in "biu" else a.dtype)
+    if a.dtype.kind in "biu":
+        return function(take(cast(<PyObject *>a, default_type())))
+    return function(a).astype(a.dtype, copy=False)
+
+
+# ---- where
+
+cpdef object where_of(object condition, object a, object b):
+    if cnp.PyArray_TYPE(condition) != cnp.NPY_BOOL:
+        condition = as_mask("where", condition)
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        a, b = promoted(a, b, storable)
+    check_broadcast("where", condition, a, b)
+    return take(where(<PyObject *>condition, <PyObject *>a, <PyObject *>b))
+
+
+cdef tuple promoted(object a, object b, object element):
+    """A number beside an array has no dtype of its own but its category; `element` makes an array of it."""
+    dtype = result_type(a, b)
+    return in_dtype(a, dtype, element), in_dtype(b, dtype, element)
+
+
+cdef object in_dtype(object value, object dtype, object element):
+    return take(cast(<PyObject *>value, dtype.num)) if isinstance(value, np.ndarray) else element(value, dtype)
+
+
+def storable(number, dtype):
+    """A number as an element; what becomes infinite in float16 is no error, as in PyTorch."""
+    return (wrapped_element if dtype == np.float16 else element_of)(number, dtype)
+
+
+cdef int check_broadcast(str op, object a, object b, object c) except -1:
+    if a.shape == b.shape and b.shape == c.shape:
+        return 0
+    try:
+        np.broadcast_shapes(a.shape, b.shape, c.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"{op}(): sizes {list(a.shape)}, {list(b.shape)} and {list(c.shape)} do not broadcast"
+        ) from None
+    return 0
+
+
+# ---- erf
+
+cpdef object erf_of(object a):
+    """The error function, which NumPy has not."""
+    require_array(a)
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    if cnp.PyTypeNum_ISCOMPLEX(type_number):
+        raise NotImplementedError(f"erf() is not defined for {a.dtype}")
+    if is_meta(<PyObject *>a):
+        return floating_of(erf_of, a)
+    if type_number == cnp.NPY_FLOAT16:
+        return erf_of(a.astype(np.float32)).astype(np.float16)
+    if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
+        a = take(cast(<PyObject *>a, default_type()))
+        return erf_of(a)
+    result = take(clone(<PyObject *>a))
+    put_erf(result)
+    return result
+
+
+cdef int put_erf(object a) except -1:
+    """In place, for an array without gaps."""
+    cdef npy_intp count = cnp.PyArray_SIZE(a)
+    cdef char *elements = cnp.PyArray_BYTES(a)
+    cdef npy_intp i
+    if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32:
+        with nogil:
+            for i in range(count):
+                (<float *>elements)[i] = erff((<float *>elements)[i])
+    else:
+        with nogil:
+            for i in range(count):
+                (<double *>elements)[i] = erf((<double *>elements)[i])
+    return 0
+
+
+# ---- division with rounding
+
+cpdef object rounded_div_of(object a, object b, object rounding_mode):
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise RuntimeError(f"div(): rounding_mode must be None, 'trunc' or 'floor', but got {rounding_mode!r}")
+    a, b = promoted(a, b, wrapped_element)
+    check_divisor(a, b)
+    if rounding_mode is None:
+        return take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
+    if a.dtype.kind == "f" and rounding_mode == "trunc":
+        quotient = take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
+        return take(unary(TRUNC, <PyObject *>quotient))
+    quotient = take(binary(FLOOR_DIVIDE, <PyObject *>a, <PyObject *>b))
+    if a.dtype.kind == "i" and rounding_mode == "trunc":
+        inexact = np.multiply(quotient, b) != a
+        correction = np.asarray(inexact & ((a < 0) != (b < 0)))
+        return take(binary(ADD, <PyObject *>quotient, <PyObject *>correction))
+    return quotient
+
+
+cdef int check_divisor(object a, object b) except -1:
+    if b.dtype.kind in "iu" and a.size and not np.all(b):
+        raise RuntimeError("ZeroDivisionError: an integer cannot be divided by zero")
+    if b.dtype.kind == "c":
+        raise NotImplementedError("div() with a rounding_mode is not defined for complex numbers")
+    return 0
+
+
+# ---- copies and parts
+
+cpdef object clone_of(object a):
+    require_array(a)
+    return a if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
+
+
+cpdef object clone_by_rows_of(object a):
+    require_array(a)
+    return a if is_meta(<PyObject *>a) else take(clone_by_rows(<PyObject *>a))
+
+
+cpdef object to_copy_of(object a, object dtype):
+    """Copy in another dtype, also when it is the same one."""
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, dtype)
+    if cnp.PyArray_TYPE(a) == dtype.num:
+        return take(clone(<PyObject *>a))
+    if a.dtype.kind == "c" and dtype.kind in "biuf":
+        return real_where_kept(a, dtype).astype(dtype)      # a copy, also where the parts have the dtype already
+    return take(cast(<PyObject *>a, dtype.num))
+
+
+cpdef object copy_to_of(object a, object device, object dtype):
+    """Copy in a dtype on a device."""
+    if device is META:
+        return array_without_data(a.shape, dtype)
+    if is_meta(<PyObject *>a):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return to_copy_of(a, dtype)
+
+
+cpdef object stored_of(object value, object dtype):
+    """What is written to a tensor of a dtype: an array as it is, a number if it fits."""
+    return value if isinstance(value, np.ndarray) else element_of(value, dtype)
+
+
+cpdef object copied_of(object value, object dtype):
+    """What is copied to a tensor of a dtype. A number is converted as a tensor would be, and may lose what does not fit."""
+    if not isinstance(value, np.ndarray) and (not isinstance(value, int) or -2**63 <= value < 2**63):
+        return np.asarray(value)
+    return stored_of(value, dtype)
+
+
+cpdef object filling_of(object value, object dtype):
+    """The one value of a fill, as an array without dimensions. A number has to fit."""
+    array = stored_of(value, dtype)
+    if array.ndim:
+        raise RuntimeError(
+            f"fill_(): the value must be a number or a 0-dimensional tensor, but has size {list(array.shape)}"
+        )
+    return array
+
+
+cpdef object imag_of(object a):
+    if a.dtype.kind != "c":
+        raise RuntimeError(f"imag is not defined for tensors with non-complex dtypes, but got {a.dtype}")
+    return a.imag

@@ -1,0 +1,410 @@
+"""Sums, means, extrema and their relatives along dimensions.
+
+The frequent ones go to the kernels of runtime/arrays/array, the others to NumPy. What is added here: dimensions checked
+with PyTorch's errors, integers summed as int64, and NumPy's warnings kept quiet, since NaN and infinity are results.
+"""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport (
+    ABSOLUTE,
+    SQRT,
+    SQUARE,
+    SUBTRACT,
+    TRUE_DIVIDE,
+    amax_axes,
+    amin_axes,
+    binary,
+    binary_scalar,
+    cast,
+    clone,
+    clone_by_rows,
+    default_type,
+    is_meta,
+    log_softmax,
+    log_softmax_backward,
+    logsumexp,
+    mean_axes,
+    meta_array,
+    readable_copy,
+    release_array,
+    softmax,
+    softmax_backward,
+    sum_axes,
+    sum_to,
+    unary,
+    unary_into,
+)
+from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, read_shape, take
+from gradsmith.runtime.arrays.functions.scatter_gather cimport add_along, gather_places, int64_index, is_addable
+
+import numpy as np
+
+from gradsmith.runtime.arrays.complex_casts import real_where_kept
+
+cnp.import_array()
+
+cdef object as_type(object a, int type_number):
+    """The elements in another type, to be read."""
+    if is_meta(<PyObject *>a):
+        return take(meta_array(type_number, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
+    return take(cast(<PyObject *>a, type_number))
+
+
+cdef bint is_floating(object a) noexcept:
+    """Of a real or complex floating type."""
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    return cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)
+
+
+cdef bint is_half(object a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT16
+
+
+cdef object widened(object a):
+    """Halves as float32: what is added or multiplied in their own type soon overflows."""
+    return as_type(a, cnp.NPY_FLOAT32) if is_half(a) else a
+
+
+cdef object narrowed(object result, object a):
+    """A result of `widened(a)` in the type of `a`."""
+    return as_type(result, cnp.NPY_FLOAT16) if is_half(a) else result
+
+
+cdef object addable(object a, object dtype):
+    """The elements as they are added when the result has a dtype: integers as they are, since a sum is exact."""
+    if dtype is None or (a.dtype.kind in "biu" and dtype.kind in "iu"):
+        return a
+    return as_asked(a, dtype)
+
+
+cdef object as_asked(object a, object dtype):
+    """The elements in the dtype that was asked for."""
+    return as_type(real_where_kept(a, dtype), dtype.num)
+
+
+cdef object in_dtype(object result, object dtype):
+    return result if dtype is None else as_type(result, dtype.num)
+
+
+cdef int reduced_type(object a, object dtype) except -1:
+    """The type of a sum or product: `dtype`, else int64 for integers and bool."""
+    if dtype is not None:
+        return dtype.num
+    return cnp.PyArray_TYPE(a) if is_floating(a) else cnp.NPY_INT64
+
+
+cdef object without_data(object a, object axes, bint keepdim, int type_number):
+    """What a reduction gives on the meta device."""
+    return as_type(take(sum_axes(<PyObject *>a, axes, keepdim)), type_number)
+
+
+cdef object axis_of(object a, Py_ssize_t dim):
+    return wrap_dim(dim, cnp.PyArray_NDIM(a))
+
+
+# ---- sums
+
+cpdef object sum_of(object a, object dim, bint keepdim, object dtype):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    a = addable(a, dtype)
+    return in_dtype(take(sum_axes(<PyObject *>a, axes, keepdim)), dtype)
+
+
+cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
+    if dtype is not None:
+        if dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8:
+            return mean_of_integers(a, dim, keepdim, dtype)
+        a = as_asked(a, dtype)
+    if not is_floating(a):
+        raise RuntimeError(
+            f"mean(): the mean of {a.dtype} is not defined; give a floating or complex dtype, as in "
+            "x.mean(dtype=gradsmith.float32)"
+        )
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    return take(mean_axes(<PyObject *>a, axes, keepdim))
+
+
+cdef object mean_of_integers(object a, object dim, bint keepdim, object dtype):
+    """Of integers whose sum cannot overflow, without a converted copy of them."""
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    total = as_type(take(sum_axes(<PyObject *>a, axes, keepdim)), cnp.NPY_FLOAT64)
+    return as_type(take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, counted(a.shape, axes), False)), dtype.num)
+
+
+cpdef object sum_to_of(object a, object size):
+    """Sum down to a shape that broadcasts to that of `a`; always memory of its own."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = read_shape(size, dims)
+    check_sum_to(a.shape, tuple(size))
+    result = take(sum_to(<PyObject *>a, ndim, dims))
+    if result is not a:
+        return result
+    return readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
+
+
+cdef int check_sum_to(tuple shape, tuple size) except -1:
+    cdef Py_ssize_t added = len(shape) - len(size)
+    if added >= 0 and all([n == 1 or n == shape[added + i] for i, n in enumerate(size)]):
+        return 0
+    raise RuntimeError(f"sum_to(): size {list(size)} does not broadcast to the tensor's size {list(shape)}")
+
+
+cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
+    cdef int type_number = reduced_type(a, dtype)
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if is_meta(<PyObject *>a):
+        return without_data(a, axes, keepdim, type_number)
+    a = widened(addable(a, dtype))
+    wide = a.dtype if is_floating(a) else np.int64
+    with np.errstate(all="ignore"):
+        product = np.asarray(np.multiply.reduce(a, axis=axes, keepdims=keepdim, dtype=wide))
+    return as_type(product, type_number)
+
+
+cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
+    cdef int axis = axis_of(a, dim)
+    cdef int type_number = reduced_type(a, dtype)
+    if type_number == cnp.NPY_BOOL:
+        raise NotImplementedError("cumsum(): not defined for dtype bool; give an integer dtype, such as int64")
+    if is_meta(<PyObject *>a):
+        return as_type(a, type_number)
+    sums = own_copy(addable(a, dtype), type_number)
+    if cnp.PyArray_NDIM(sums):
+        add_along(sums, axis)
+    return as_type(sums, type_number)
+
+
+cdef object own_copy(object a, int type_number):
+    """The elements by rows, to be added in place for a result of this type: in a type that there is a loop for."""
+    cdef object copy = as_type(a, type_number)
+    if not is_addable(copy):
+        copy = as_type(a, cnp.NPY_FLOAT32 if type_number == cnp.NPY_FLOAT16 else cnp.NPY_INT64)
+    if copy is a or not cnp.PyArray_IS_C_CONTIGUOUS(copy):
+        copy = take(clone_by_rows(<PyObject *>copy))
+    return copy
+
+
+# ---- variance
+
+cpdef object var_of(object a, object dim, object correction, bint keepdim):
+    """Mean squared distance from the mean; of complex numbers the squared magnitude."""
+    return narrowed(variance_of(a, dim, correction, keepdim), a)
+
+
+cdef object variance_of(object a, object dim, object correction, bint keepdim):
+    """The same; of halves in float32."""
+    if not is_floating(a):
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
+    a = widened(a)
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    cdef PyObject *mean = mean_axes(<PyObject *>a, axes, True)
+    distance = take(binary(SUBTRACT, <PyObject *>a, mean))
+    release_array(mean)
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)):
+        distance = take(unary(ABSOLUTE, <PyObject *>distance))
+    unary_into(SQUARE, <PyObject *>distance, <PyObject *>distance)
+    total = take(sum_axes(<PyObject *>distance, axes, keepdim))
+    freedom = max(counted(a.shape, axes) - (1 if correction is None else correction), 0)
+    return take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, float(freedom), False))
+
+
+cpdef object std_of(object a, object dim, object correction, bint keepdim):
+    variance = variance_of(a, dim, correction, keepdim)
+    if is_single(a) and not is_meta(<PyObject *>a) and leaves_range(variance):
+        wide = as_type(a, cnp.NPY_FLOAT64 if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 else cnp.NPY_COMPLEX128)
+        variance = variance_of(wide, dim, correction, keepdim)
+        return as_type(take(unary(SQRT, <PyObject *>variance)), cnp.NPY_FLOAT32)
+    return narrowed(take(unary(SQRT, <PyObject *>variance)), a)
+
+
+cdef bint is_single(object a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(a) == cnp.NPY_COMPLEX64
+
+
+cdef bint leaves_range(object variance) except -1:
+    """Is a square too large or too small for float32, where its root need not be?"""
+    return not np.all((variance > 1e-30) & (variance < np.inf))
+
+
+cdef object counted(tuple shape, object axes):
+    """How many elements a reduction makes one."""
+    if axes is None:
+        axes = range(len(shape))
+    elif isinstance(axes, int):
+        axes = (axes,)
+    count = 1
+    for axis in axes:
+        count *= shape[axis]
+    return count
+
+
+# ---- extrema
+
+cpdef object amax_of(object a, object dim, bint keepdim):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    check_not_empty("amax", a, axes)
+    return take(amax_axes(<PyObject *>a, axes, keepdim))
+
+
+cpdef object amin_of(object a, object dim, bint keepdim):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    check_not_empty("amin", a, axes)
+    return take(amin_axes(<PyObject *>a, axes, keepdim))
+
+
+cdef int check_not_empty(str op, object a, object axes) except -1:
+    """An extremum of no elements does not exist."""
+    if cnp.PyArray_SIZE(a):
+        return 0
+    if axes is None:
+        raise RuntimeError(f"{op}(): the tensor of size {list(a.shape)} has no elements. Specify the reduction dim.")
+    for axis in (axes if isinstance(axes, tuple) else (axes,)):
+        if a.shape[axis] == 0:
+            raise IndexError(
+                f"{op}(): Expected reduction dim {axis} to have non-zero size, but the size is {list(a.shape)}."
+            )
+    return 0
+
+
+cpdef tuple max_of(object a, Py_ssize_t dim, bint keepdim):
+    return extremum_of("max", np.argmax, a, dim, keepdim)
+
+
+cpdef tuple min_of(object a, Py_ssize_t dim, bint keepdim):
+    return extremum_of("min", np.argmin, a, dim, keepdim)
+
+
+cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepdim):
+    """Values along an axis, and where they are (the first place, or that of a NaN)."""
+    axis = axis_of(a, dim)
+    if a.ndim == 0:
+        return a.copy(), np.zeros((), np.int64)
+    check_not_empty(op, a, axis)
+    if is_meta(<PyObject *>a):
+        return (
+            without_data(a, axis, keepdim, cnp.PyArray_TYPE(a)),
+            without_data(a, axis, keepdim, cnp.NPY_INT64),
+        )
+    indices = find(a, axis=axis, keepdims=True)
+    values = gather_places(a, axis, int64_index(indices))
+    if keepdim:
+        return values, indices
+    return values.squeeze(axis), indices.squeeze(axis)
+
+
+cpdef object argmax_of(object a, object dim, bint keepdim):
+    return place_of("argmax", np.argmax, a, dim, keepdim)
+
+
+cpdef object argmin_of(object a, object dim, bint keepdim):
+    return place_of("argmin", np.argmin, a, dim, keepdim)
+
+
+cdef object place_of(str op, object find, object a, object dim, bint keepdim):
+    axis = None if dim is None else axis_of(a, dim)
+    if axis is None and a.size == 0:
+        raise IndexError(f"{op}(): the tensor of size {list(a.shape)} has no elements. Specify the reduction dim.")
+    if a.ndim == 0:
+        return np.zeros((), np.int64)
+    check_not_empty(op, a, axis)
+    if is_meta(<PyObject *>a):
+        return without_data(a, axis, keepdim, cnp.NPY_INT64)
+    return np.asarray(find(a, axis=axis, keepdims=keepdim))
+
+
+# ---- truth
+
+cpdef object all_of(object a, object dim, bint keepdim):
+    return truth_of(np.all, a, dim, keepdim)
+
+
+cpdef object any_of(object a, object dim, bint keepdim):
+    return truth_of(np.any, a, dim, keepdim)
+
+
+cdef object truth_of(object find, object a, object dim, bint keepdim):
+    """A bool; of uint8, once PyTorch's type for masks, a uint8. Here, as there, no dimensions mean none."""
+    cdef int type_number = cnp.NPY_UINT8 if cnp.PyArray_TYPE(a) == cnp.NPY_UINT8 else cnp.NPY_BOOL
+    if dim == ():
+        return as_type(as_type(a, cnp.NPY_BOOL), type_number)
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if is_meta(<PyObject *>a):
+        return without_data(a, axes, keepdim, type_number)
+    return as_type(np.asarray(find(a, axis=axes, keepdims=keepdim)), type_number)
+
+
+# ---- softmax family
+
+cpdef object logsumexp_of(object a, object dim, bint keepdim):
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    if not is_floating(a):
+        a = as_type(a, default_type())
+    if is_meta(<PyObject *>a):
+        return without_data(a, axes, keepdim, cnp.PyArray_TYPE(a))
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)):
+        return complex_logsumexp(a, axes, keepdim)
+    return take(logsumexp(<PyObject *>a, axes, keepdim))
+
+
+cdef object complex_logsumexp(object a, object axes, bint keepdim):
+    """With the greatest real part taken out, as far as it is finite."""
+    with np.errstate(all="ignore"):
+        greatest = np.max(a.real, axis=axes, keepdims=True, initial=-np.inf)
+        greatest = np.where(np.isfinite(greatest), greatest, 0).astype(a.real.dtype)
+        total = np.log(np.sum(np.exp(a - greatest), axis=axes, keepdims=True)) + greatest
+    return np.asarray(total if keepdim else np.squeeze(total, axis=axes))
+
+
+cdef object softmax_input(str op, object a, object dtype):
+    if dtype is not None:
+        a = as_asked(a, dtype)
+    if cnp.PyTypeNum_ISFLOAT(cnp.PyArray_TYPE(a)):
+        return a
+    raise NotImplementedError(
+        f"{op}() is not defined for {a.dtype}; give a floating dtype, as in x.{op}(dim, dtype=gradsmith.float32)"
+    )
+
+
+cpdef object softmax_of(object a, Py_ssize_t dim, object dtype):
+    cdef int axis = axis_of(a, dim)
+    a = softmax_input("softmax", a, dtype)
+    if cnp.PyArray_NDIM(a) == 0:
+        return np.asarray(a - a + a.dtype.type(1))   # NaN stays NaN
+    return take(softmax(<PyObject *>a, axis))
+
+
+cpdef object log_softmax_of(object a, Py_ssize_t dim, object dtype):
+    cdef int axis = axis_of(a, dim)
+    a = softmax_input("log_softmax", a, dtype)
+    if cnp.PyArray_NDIM(a) == 0:
+        return np.asarray(a - a)
+    return take(log_softmax(<PyObject *>a, axis))
+
+
+cdef int check_alike(str op, object grad, object output) except -1:
+    if cnp.PyArray_SAMESHAPE(grad, output) and cnp.PyArray_TYPE(grad) == cnp.PyArray_TYPE(output):
+        return 0
+    raise RuntimeError(
+        f"{op}(): the gradient ({grad.dtype}, size {list(grad.shape)}) and the result it belongs to ({output.dtype}, "
+        f"size {list(output.shape)}) differ"
+    )
+
+
+cpdef object softmax_backward_of(object grad, object output, Py_ssize_t dim):
+    cdef int axis = axis_of(output, dim)
+    check_alike("softmax_backward", grad, output)
+    if cnp.PyArray_NDIM(output) == 0:
+        return np.zeros_like(output)
+    return take(softmax_backward(<PyObject *>grad, <PyObject *>output, axis))
+
+
+cpdef object log_softmax_backward_of(object grad, object output, Py_ssize_t dim):
+    cdef int axis = axis_of(output, dim)
+    check_alike("log_softmax_backward", grad, output)
+    if cnp.PyArray_NDIM(output) == 0:
+        return np.zeros_like(output)
+    return take(log_softmax_backward(<PyObject *>grad, <PyObject *>output, axis))

@@ -1,0 +1,508 @@
+"""Loops behind gather, scatter and indexing by one array: move or add elements to where integers say.
+
+Two shapes of the same idea. *Places*: every element of the index names one element along an axis. *Rows*: every
+element of the index names a whole slice, and memory is (outer, length, inner). Indices come from `int64_index`,
+checked, and count from 0.
+
+Note [Indices are read once more]
+Large loops let other threads run, and one of these may write to the index after it was checked. So the loops look at
+each number again, where they read it: they stop at one that leads out of the array.
+"""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport cast, contiguous, is_meta, meta_array
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, fresh_beside, take
+
+import numpy as np
+
+cnp.import_array()
+
+# Elements that are only moved: their width is all that matters.
+ctypedef fused bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    double complex
+
+# Elements that are added.
+ctypedef fused number:
+    float
+    double
+    float complex
+    double complex
+    int64_t
+
+cdef enum:
+    LANES = 16
+    LARGE = 4096            # elements from which on a loop lets other threads run
+    COLUMNS = 256           # of a running sum, added side by side
+
+cdef struct Walk:
+    int ndim
+    npy_intp sizes[MAX_DIMS]        # of the index
+    npy_intp named[MAX_DIMS]        # byte strides of the array the index points into; 0 along the axis
+    npy_intp beside[MAX_DIMS]       # byte strides of the array that runs along with the index
+    npy_intp step                   # byte stride of the first array along the axis
+    npy_intp length                 # and how many elements it has there
+
+
+cdef object int64_index(object index):
+    """The index as the loops read it: in order, in one type. One without data stays without."""
+    if is_meta(<PyObject *>index):
+        return take(meta_array(cnp.NPY_INT64, cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index)))
+    index = take(cast(<PyObject *>index, cnp.NPY_INT64))
+    return take(contiguous(<PyObject *>index))
+
+
+cdef bint is_within(object index, npy_intp low, npy_intp high, npy_intp *wrong) noexcept:
+    """Whether all elements of such an index are at least `low` and below `high`; else `wrong` is one that is not."""
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef npy_intp i
+    if is_meta(<PyObject *>index):
+        return True
+    for i in range(cnp.PyArray_SIZE(index)):
+        if not low <= chosen[i] < high:
+            wrong[0] = chosen[i]
+            return False
+    return True
+
+
+cdef object wrapped_index(object index, npy_intp size):
+    """An index from -size to size as one that counts from the start."""
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef int64_t *places
+    cdef npy_intp i
+    result = fresh(cnp.NPY_INT64, index.shape)
+    places = <int64_t *>cnp.PyArray_DATA(result)
+    for i in range(cnp.PyArray_SIZE(index)):
+        places[i] = chosen[i] + size if chosen[i] < 0 else chosen[i]
+    return result
+
+
+cdef object sum_dtype(object a):
+    """In which dtype elements of `a` are added: its own where there is a loop for it.
+
+    Else a wider one, in which the sum of integers is the same modulo the narrower one.
+    """
+    if is_addable(a):
+        return a.dtype
+    return np.dtype(np.float64 if a.dtype.kind == "f" else np.int64)
+
+
+cdef bint is_addable(object a) noexcept:
+    """Whether there is a loop that adds elements of this type."""
+    return cnp.PyArray_TYPE(a) in (
+        cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128, cnp.NPY_INT64)
+
+
+# ---- places
+
+cdef object gather_places(object a, int axis, object index):
+    """Of each row along the axis the elements that the index names."""
+    cdef Walk walk
+    result = fresh_beside(a, cnp.PyArray_TYPE(a), index.shape)
+    if is_meta(<PyObject *>a):
+        return result
+    if cnp.PyArray_SIZE(index):
+        set_walk(&walk, a, axis, index, result)
+        move_places(&walk, a, index, result, False)
+    return result
+
+
+cdef int scatter_places(object target, int axis, object index, object src, bint add) except -1:
+    """Elements of `src`, of the index's size or one for all, written or added to the named places."""
+    cdef Walk walk
+    if cnp.PyArray_SIZE(index) == 0:
+        return 0
+    set_walk(&walk, target, axis, index, src)
+    if add:
+        return add_places(&walk, target, index, src)
+    return move_places(&walk, target, index, src, True)
+
+
+cdef void set_walk(Walk *walk, object named, int axis, object index, object beside) noexcept:
+    cdef int i
+    cdef bint has_dims = cnp.PyArray_NDIM(named) > 0
+    cdef bint runs = cnp.PyArray_NDIM(beside) > 0
+    walk.ndim = cnp.PyArray_NDIM(index)
+    walk.step = cnp.PyArray_STRIDE(named, axis) if has_dims else 0
+    walk.length = cnp.PyArray_DIM(named, axis) if has_dims else 1
+    for i in range(walk.ndim):
+        walk.sizes[i] = cnp.PyArray_DIM(index, i)
+        walk.named[i] = cnp.PyArray_STRIDE(named, i) if has_dims and i != axis else 0
+        walk.beside[i] = cnp.PyArray_STRIDE(beside, i) if runs else 0
+    if walk.ndim == 0:
+        walk.ndim = 1
+        walk.sizes[0], walk.named[0], walk.beside[0] = 1, 0, 0
+
+
+cdef bint advance(const Walk *walk, npy_intp *at, char **named, char **beside) noexcept nogil:
+    """The next row of the index; False after the last."""
+    cdef int i
+    for i in range(walk.ndim - 2, -1, -1):
+        at[i] += 1
+        named[0] += walk.named[i]
+        beside[0] += walk.beside[i]
+        if at[i] < walk.sizes[i]:
+            return True
+        at[i] = 0
+        named[0] -= walk.named[i] * walk.sizes[i]
+        beside[0] -= walk.beside[i] * walk.sizes[i]
+    return False
+
+
+cdef int move_places(const Walk *walk, object named, object index, object beside, bint to_named) except -1:
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *one = cnp.PyArray_BYTES(named)
+    cdef char *other = cnp.PyArray_BYTES(beside)
+    cdef int width = cnp.PyArray_ITEMSIZE(named)
+    cdef bint is_done
+    if cnp.PyArray_SIZE(index) < LARGE:
+        is_done = move_by_width(walk, width, one, chosen, other, to_named)
+    else:
+        with nogil:
+            is_done = move_by_width(walk, width, one, chosen, other, to_named)
+    return expect_done(is_done)
+
+
+cdef int expect_done(bint is_done) except -1:
+    if not is_done:
+        raise IndexError("an index was changed by another thread while it was in use, to one that is out of range")
+    return 0
+
+
+cdef bint move_by_width(
+    const Walk *walk, int width, char *one, const int64_t *chosen, char *other, bint to_named
+) noexcept nogil:
+    if width == 4:
+        return move(walk, <uint32_t *>one, chosen, <uint32_t *>other, to_named)
+    if width == 8:
+        return move(walk, <uint64_t *>one, chosen, <uint64_t *>other, to_named)
+    if width == 1:
+        return move(walk, <uint8_t *>one, chosen, <uint8_t *>other, to_named)
+    if width == 2:
+        return move(walk, <uint16_t *>one, chosen, <uint16_t *>other, to_named)
+    return move(walk, <double complex *>one, chosen, <double complex *>other, to_named)
+
+
+cdef bint move(const Walk *walk, bits *one, const int64_t *chosen, bits *other, bint to_named) noexcept nogil:
+    """False when an index was out of range; see Note [Indices are read once more]."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef bits *named_place
+    cdef bits *beside_place
+    cdef int last = walk.ndim - 1
+    cdef npy_intp j
+    cdef int64_t place
+    for j in range(walk.ndim):
+        at[j] = 0
+    while True:
+        for j in range(walk.sizes[last]):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>walk.length:
+                return False
+            named_place = <bits *>(named + place * walk.step + j * walk.named[last])
+            beside_place = <bits *>(beside + j * walk.beside[last])
+            if to_named:
+                named_place[0] = beside_place[0]
+            else:
+                beside_place[0] = named_place[0]
+        chosen += walk.sizes[last]
+        if not advance(walk, at, &named, &beside):
+            return True
+
+
+cdef int add_places(const Walk *walk, object named, object index, object beside) except -1:
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *one = cnp.PyArray_BYTES(named)
+    cdef char *other = cnp.PyArray_BYTES(beside)
+    cdef int type_number = cnp.PyArray_TYPE(named)
+    cdef bint is_done
+    if cnp.PyArray_SIZE(index) < LARGE:
+        is_done = add_by_type(walk, type_number, one, chosen, other)
+    else:
+        with nogil:
+            is_done = add_by_type(walk, type_number, one, chosen, other)
+    return expect_done(is_done)
+
+
+cdef bint add_by_type(
+    const Walk *walk, int type_number, char *one, const int64_t *chosen, char *other
+) noexcept nogil:
+    if type_number == cnp.NPY_FLOAT32:
+        return add(walk, <float *>one, chosen, <float *>other)
+    if type_number == cnp.NPY_FLOAT64:
+        return add(walk, <double *>one, chosen, <double *>other)
+    if type_number == cnp.NPY_COMPLEX64:
+        return add(walk, <float complex *>one, chosen, <float complex *>other)
+    if type_number == cnp.NPY_COMPLEX128:
+        return add(walk, <double complex *>one, chosen, <double complex *>other)
+    return add(walk, <int64_t *>one, chosen, <int64_t *>other)
+
+
+cdef bint add(const Walk *walk, number *one, const int64_t *chosen, number *other) noexcept nogil:
+    """False when an index was out of range."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef int last = walk.ndim - 1
+    cdef npy_intp j
+    cdef int64_t place
+    cdef number *sum
+    for j in range(walk.ndim):
+        at[j] = 0
+    while True:
+        for j in range(walk.sizes[last]):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>walk.length:
+                return False
+            sum = <number *>(named + place * walk.step + j * walk.named[last])
+            sum[0] = sum[0] + (<number *>(beside + j * walk.beside[last]))[0]
+        chosen += walk.sizes[last]
+        if not advance(walk, at, &named, &beside):
+            return True
+
+
+# ---- rows
+
+cdef object take_rows(object a, int first, int count, object index):
+    """a[..., index, ...], where a flat index stands for `count` axes."""
+    cdef npy_intp outer, inner, rows, length
+    cdef bint is_done
+    cdef const char *source
+    cdef const int64_t *chosen
+    cdef char *target
+    result = fresh_beside(a, cnp.PyArray_TYPE(a), (*a.shape[:first], *index.shape, *a.shape[first + count:]))
+    if is_meta(<PyObject *>a):
+        return result
+    a = take(contiguous(<PyObject *>a))
+    source, target = cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(result)
+    chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    rows, length = cnp.PyArray_SIZE(index), product(a, first, first + count)
+    outer = product(a, 0, first)
+    inner = product(a, first + count, cnp.PyArray_NDIM(a)) * cnp.PyArray_ITEMSIZE(a)
+    with nogil:
+        is_done = take_each_row(target, source, chosen, outer, length, rows, inner)
+    expect_done(is_done)
+    return result
+
+
+cdef bint take_each_row(
+    char *target, const char *source, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    """Rows of `inner` bytes. False when an index was out of range; see Note [Indices are read once more]."""
+    cdef npy_intp o
+    cdef bint is_done
+    for o in range(outer):
+        if inner == 4:
+            is_done = take_each(<uint32_t *>target, <const uint32_t *>source, chosen, length, rows)
+        elif inner == 8:
+            is_done = take_each(<uint64_t *>target, <const uint64_t *>source, chosen, length, rows)
+        else:
+            is_done = copy_each_row(target, source, chosen, length, rows, inner)
+        if not is_done:
+            return False
+        source += length * inner
+        target += rows * inner
+    return True
+
+
+cdef inline bint take_each(
+    bits *target, const bits *source, const int64_t *chosen, npy_intp length, npy_intp rows
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        target[i] = source[place]
+    return True
+
+
+cdef inline bint copy_each_row(
+    char *target, const char *source, const int64_t *chosen, npy_intp length, npy_intp rows, npy_intp inner
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        memcpy(target + i * inner, source + place * inner, inner)
+    return True
+
+
+cdef int add_rows(object target, int first, int count, object index, object src) except -1:
+    """target[..., index, ...] += src, where a flat index stands for `count` axes; all memory in order."""
+    cdef npy_intp outer = product(target, 0, first)
+    cdef npy_intp length = product(target, first, first + count)
+    cdef npy_intp inner = product(target, first + count, cnp.PyArray_NDIM(target))
+    cdef int type_number = cnp.PyArray_TYPE(target)
+    cdef npy_intp rows
+    cdef bint is_done
+    cdef const int64_t *chosen
+    cdef void *sums = data(target)
+    cdef void *added
+    src = take(contiguous(<PyObject *>src))
+    added = data(src)
+    rows, chosen = cnp.PyArray_SIZE(index), <const int64_t *>cnp.PyArray_DATA(index)
+    with nogil:
+        is_done = add_rows_by_type(type_number, sums, added, chosen, outer, length, rows, inner)
+    return expect_done(is_done)
+
+
+cdef int add_at_places(object sums, object places, object values) except -1:
+    """sums[places] += values, a repeated place as often as it comes: vectors, of memory in order and of any dtype."""
+    wide = sums.astype(sum_dtype(sums), copy=False)
+    add_rows(wide, 0, 1, int64_index(places), values.astype(wide.dtype, copy=False))
+    if wide is not sums:
+        sums[...] = wide
+    return 0
+
+
+cdef bint add_rows_by_type(
+    int type_number, void *sums, void *added, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    if type_number == cnp.NPY_FLOAT32:
+        return add_each_row(<float *>sums, <float *>added, chosen, outer, length, rows, inner)
+    if type_number == cnp.NPY_FLOAT64:
+        return add_each_row(<double *>sums, <double *>added, chosen, outer, length, rows, inner)
+    if type_number == cnp.NPY_COMPLEX64:
+        return add_each_row(<float complex *>sums, <float complex *>added, chosen, outer, length, rows, inner)
+    if type_number == cnp.NPY_COMPLEX128:
+        return add_each_row(<double complex *>sums, <double complex *>added, chosen, outer, length, rows, inner)
+    return add_each_row(<int64_t *>sums, <int64_t *>added, chosen, outer, length, rows, inner)
+
+
+cdef void *data(object array) noexcept:
+    return cnp.PyArray_DATA(array)
+
+
+cdef npy_intp product(object a, int start, int stop) noexcept:
+    cdef npy_intp result = 1
+    cdef int i
+    for i in range(start, stop):
+        result *= cnp.PyArray_DIM(a, i)
+    return result
+
+
+cdef bint add_each_row(
+    number *target, const number *src, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    cdef npy_intp o, i
+    cdef int64_t place
+    for o in range(outer):
+        for i in range(rows):
+            place = chosen[i]
+            if <uint64_t>place >= <uint64_t>length:
+                return False
+            add_row(target + place * inner, src, inner)
+            src += inner
+        target += length * inner
+    return True
+
+
+cdef inline void add_row(number *row, const number *src, npy_intp length) noexcept nogil:
+    """Lane by lane through a block that cannot overlap, so that the compiler may use vector instructions."""
+    cdef number lanes[LANES]
+    cdef npy_intp j
+    while length >= LANES:
+        for j in range(LANES):
+            lanes[j] = row[j] + src[j]
+        for j in range(LANES):
+            row[j] = lanes[j]
+        row, src, length = row + LANES, src + LANES, length - LANES
+    for j in range(length):
+        row[j] = row[j] + src[j]
+
+
+# ---- running sums
+
+cdef int add_along(object a, int axis) except -1:
+    """Add to each slice along the axis the one before it, in place."""
+    cdef npy_intp outer = product(a, 0, axis)
+    cdef npy_intp length = cnp.PyArray_DIM(a, axis)
+    cdef npy_intp inner = product(a, axis + 1, cnp.PyArray_NDIM(a))
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    cdef void *sums = data(a)
+    if cnp.PyArray_SIZE(a) < LARGE:
+        run_sums_by_type(type_number, sums, outer, length, inner)
+        return 0
+    with nogil:
+        run_sums_by_type(type_number, sums, outer, length, inner)
+    return 0
+
+
+# Running sums treat the parts of a complex number as two columns.
+ctypedef fused part:
+    float
+    double
+    int64_t
+
+# Single precision is added in double: after ten million equal numbers a float32 sum would be wrong in its first digit.
+ctypedef fused total:
+    double
+    int64_t
+
+
+cdef void run_sums_by_type(
+    int type_number, void *sums, npy_intp outer, npy_intp length, npy_intp inner
+) noexcept nogil:
+    cdef double[COLUMNS] reals
+    cdef int64_t[COLUMNS] integers
+    if type_number == cnp.NPY_FLOAT32:
+        run_sums(<float *>sums, &reals[0], outer, length, inner)
+    elif type_number == cnp.NPY_FLOAT64:
+        run_sums(<double *>sums, &reals[0], outer, length, inner)
+    elif type_number == cnp.NPY_COMPLEX64:
+        run_sums(<float *>sums, &reals[0], outer, length, 2 * inner)
+    elif type_number == cnp.NPY_COMPLEX128:
+        run_sums(<double *>sums, &reals[0], outer, length, 2 * inner)
+    else:
+        run_sums(<int64_t *>sums, &integers[0], outer, length, inner)
+
+
+cdef void run_sums(part *a, total *totals, npy_intp outer, npy_intp length, npy_intp inner) noexcept nogil:
+    """`totals` has room for COLUMNS of them: so many columns are added side by side."""
+    cdef npy_intp o, first
+    for o in range(outer):
+        if inner == 1:
+            run_sum(a, totals, length)
+        else:
+            first = 0
+            while first < inner:
+                run_column_sums(a + first, totals, length, inner, min(inner - first, <npy_intp>COLUMNS))
+                first += COLUMNS
+        a += length * inner
+
+
+cdef inline void run_sum(part *a, total *totals, npy_intp length) noexcept nogil:
+    cdef npy_intp i
+    cdef total sum = 0
+    for i in range(length):
+        sum = sum + <total>a[i]
+        a[i] = <part>sum
+
+
+cdef inline void run_column_sums(
+    part *a, total *totals, npy_intp length, npy_intp inner, npy_intp columns
+) noexcept nogil:
+    cdef npy_intp i, j
+    for j in range(columns):
+        totals[j] = 0
+    for i in range(length):
+        for j in range(columns):
+            totals[j] = totals[j] + <total>a[j]
+            a[j] = <part>totals[j]
+        a += inner

@@ -1,0 +1,193 @@
+"""Where a view lies inside its base, and how gradients move between the two.
+
+A view may be written in place; then the gradient of the base has to be split into the part that was overwritten and
+the rest. Replaying the view operations would need their arguments to be kept with every view. The geometry of the two
+arrays says the same and is always there: shape, strides and the distance of the first elements, all in bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.indexing import index_backward_of
+from gradsmith.runtime.arrays.memory import address_of, array_over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # slow to import
+
+
+class Geometry(NamedTuple):
+    """A view inside a base."""
+
+    base_shape: tuple[int, ...]
+    base_strides: tuple[int, ...]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int  # of the view's first element from the base's first
+    dtype: np.dtype[Any]  # of the base, or of its parts
+    in_parts: bool  # a real view of a complex base: the base is described with a last dimension (real, imaginary)
+
+
+def geometry_of(base: NDArray[Any], view: NDArray[Any]) -> Geometry:
+    """Geometry of `view`, an array over memory of `base`."""
+    offset = address_of(view) - address_of(base)
+    if base.dtype.kind == "c" and view.dtype.kind != "c":
+        parts = (*base.shape, 2), (*base.strides, view.itemsize)
+        return Geometry(*parts, view.shape, view.strides, offset, view.dtype, True)
+    return Geometry(base.shape, base.strides, view.shape, view.strides, offset, base.dtype, False)
+
+
+def _parts(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """`array`, of the base's shape, as the geometry describes the base."""
+    return np.ascontiguousarray(array).view(geometry.dtype).reshape(geometry.base_shape) if geometry.in_parts else array
+
+
+def _joined(base: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """A contiguous array of the base's shape and dtype, from one that is as the geometry describes the base."""
+    whole = np.ascontiguousarray(base).reshape(base.shape)
+    if not geometry.in_parts:
+        return whole
+    return whole.view(np.result_type(geometry.dtype, np.complex64)).reshape(geometry.base_shape[:-1])
+
+
+def is_inside(geometry: Geometry) -> bool:
+    """Does the view show nothing but memory that the base covers."""
+    low, high = _extent(geometry)
+    first, last = _extent_of(geometry.shape, geometry.strides)
+    return (
+        0 in geometry.shape
+        or low <= geometry.offset + first <= geometry.offset + last + geometry.dtype.itemsize <= high
+    )
+
+
+def check_covered(geometry: Geometry) -> Geometry:
+    """`geometry`, if the view shows elements of the base and nothing else.
+
+    Raises
+    ------
+    RuntimeError
+        When the base was given another part of its memory after the view had been made: there is no way for a gradient.
+    """
+    if is_inside(geometry) and (_is_dense(geometry) or _shows_base_alone(geometry)):
+        return geometry
+    raise RuntimeError(
+        f"a view of shape {list(geometry.shape)} shows memory outside of its base, whose shape is "
+        f"{list(geometry.base_shape)}: the base was changed in place by as_strided_(), resize_() or set_() after the "
+        "view had been made, and the gradient of one has no place in the other. clone() the view before such a change."
+    )
+
+
+def _is_dense(geometry: Geometry) -> bool:
+    """Has the base no gaps between its elements. (May say no of one that repeats elements.)"""
+    low, high = _extent(geometry)
+    sizes = zip(geometry.base_shape, geometry.base_strides)
+    return all(s or n == 1 for n, s in sizes) and math.prod(geometry.base_shape) * geometry.dtype.itemsize == high - low
+
+
+def _shows_base_alone(geometry: Geometry) -> bool:
+    base, view = scratch(geometry)
+    base[...] = 1
+    return bool((view == 1).all())
+
+
+def _extent(geometry: Geometry) -> tuple[int, int]:
+    """Lowest and highest byte, from the base's first element, that the base covers."""
+    low, high = _extent_of(geometry.base_shape, geometry.base_strides)
+    return low, high + geometry.dtype.itemsize
+
+
+def _extent_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """Where the lowest and the highest element start, from the first one."""
+    low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0 and n)
+    high = sum((n - 1) * s for n, s in zip(shape, strides) if s > 0 and n)
+    return low, high
+
+
+def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Fresh zeros laid out like the base, and the view's place in them."""
+    low, high = _extent(geometry)
+    buffer = np.zeros(high - low, np.uint8)
+    base = array_over(buffer, geometry.dtype, geometry.base_shape, geometry.base_strides, -low)
+    if 0 in geometry.shape:
+        return base, np.zeros(geometry.shape, geometry.dtype)
+    return base, array_over(buffer, geometry.dtype, geometry.shape, geometry.strides, geometry.offset - low)
+
+
+def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """Copy of the elements of `array`, which has the base's shape, that the view shows."""
+    if has_no_data(array):
+        return array_without_data(geometry.shape, geometry.dtype)
+    base, view = scratch(geometry)
+    base[...] = _parts(array, geometry)
+    return np.array(view)
+
+
+def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: Geometry) -> NDArray[Any]:
+    """Copy of `array`, which has the base's shape, with `values` at the view's places."""
+    if has_no_data(array):
+        return array
+    base, view = scratch(geometry)
+    base[...] = _parts(array, geometry)
+    view[...] = values
+    return _joined(base, geometry)
+
+
+def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element."""
+    if has_no_data(values):
+        return _base_without_data(geometry)
+    base, view = scratch(geometry)
+    if _overlaps_itself(geometry):
+        _scatter_sum(values, geometry, base, view)
+    else:
+        view[...] = values
+    return _joined(base, geometry)
+
+
+def _base_without_data(geometry: Geometry) -> NDArray[Any]:
+    if not geometry.in_parts:
+        return array_without_data(geometry.base_shape, geometry.dtype)
+    return array_without_data(geometry.base_shape[:-1], np.result_type(geometry.dtype, np.complex64))
+
+
+def mask_of(geometry: Geometry) -> NDArray[Any]:
+    """Which elements of the base the view shows, as a bool array of the base's shape."""
+    base, view = scratch(geometry)
+    view[...] = 1
+    return np.asarray(base != 0)
+
+
+def _overlaps_itself(geometry: Geometry) -> bool:
+    """True when two elements of the view may be the same element of the base."""
+    dims = sorted((abs(s), n) for n, s in zip(geometry.shape, geometry.strides) if n > 1)
+    reach = 0
+    for stride, size in dims:
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def _scatter_sum(values: NDArray[Any], geometry: Geometry, base: NDArray[Any], view: NDArray[Any]) -> None:
+    """Add `values` at the view's places one by one, by the number of the element of the base."""
+    numbers = np.arange(base.size, dtype=np.int64).reshape(base.shape)
+    place = slice_values_as(numbers, geometry)
+    values = values.astype(geometry.dtype, copy=False)
+    sums = index_backward_of(values.ravel(), (base.size,), (place.ravel(),))
+    base[...] = sums.reshape(base.shape)
+
+
+def slice_values_as(numbers: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """`slice_values` for an array of another dtype: strides are scaled to its item size."""
+    scale = numbers.itemsize / geometry.dtype.itemsize
+    scaled = geometry._replace(
+        base_strides=tuple(int(s * scale) for s in geometry.base_strides),
+        strides=tuple(int(s * scale) for s in geometry.strides),
+        offset=int(geometry.offset * scale),
+        dtype=numbers.dtype,
+    )
+    return slice_values(numbers, scaled._replace(in_parts=False))

@@ -1,0 +1,421 @@
+/* Runs fused kernels: one loop for a whole formula, over operands of any layout that broadcast together.
+ *
+ * A kernel wants contiguous rows.  Operands that are not are gathered, a tile at a time, into buffers that stay in L1:
+ *
+ *     result   [tile][tile][tile] ...          always without gaps
+ *     input 0   read in place                  without gaps, or without gaps within the tile
+ *     input 1   gathered into buffer 1         strided or broadcast
+ *
+ * The walk is in the order in which the result lies in memory, see Note [Order of dimensions]: inputs that lie in the
+ * same order are one long row with it.
+ */
+#include "fused.h"
+#include "support/array_cache.h"
+#include "support/iteration.h"
+#include "support/meta.h"
+#include "support/order.h"
+#include "threads/thread_pool.h"
+
+#define TILE_BYTES 4096
+#define SHORT_ROW 64 /* rows below this many elements are gathered across their ends */
+
+typedef enum {
+    FLAT,     /* without gaps, in the order of the result */
+    CONSTANT, /* one element for the whole result: its buffer is filled once */
+    OTHER
+} operand_kind;
+
+typedef struct {
+    gs_fused_loop loop;
+    const double *scalars;
+    npy_intp size; /* of an element */
+    int n_inputs;
+    gs_iteration it;                      /* inputs, then the output */
+    operand_kind kinds[GS_FUSED_MAX_INPUTS];
+} fused_run;
+
+/* ---- plain operands */
+
+static void
+run_flat(void *context, npy_intp first, npy_intp last)
+{
+    const fused_run *run = context;
+    char *args[GS_MAX_OPERANDS];
+    for (int i = 0; i <= run->n_inputs; i++) {
+        args[i] = run->it.data[i] + first * run->size;
+    }
+    run->loop(args, run->scalars, last - first);
+}
+
+/* ---- tiles */
+
+/* One operand's place in the walk: its pointer at the start of a row, and the index of that row. */
+typedef struct {
+    npy_intp index[GS_MAX_DIMS];
+    char *row;
+} cursor;
+
+static void
+seek(const gs_iteration *it, int operand, npy_intp row, cursor *c)
+{
+    c->row = it->data[operand];
+    for (int d = 1; d < it->nd; d++) {
+        c->index[d] = row % it->dims[d];
+        row /= it->dims[d];
+        c->row += c->index[d] * it->strides[operand][d];
+    }
+}
+
+static void
+next_row(const gs_iteration *it, int operand, cursor *c)
+{
+    for (int d = 1; d < it->nd; d++) {
+        c->row += it->strides[operand][d];
+        if (++c->index[d] < it->dims[d]) {
+            return;
+        }
+        c->row -= it->strides[operand][d] * it->dims[d];
+        c->index[d] = 0;
+    }
+}
+
+static void
+repeat_element(char *to, const char *from, npy_intp n, npy_intp size)
+{
+    if (size == 4) {
+        uint32_t element = *(const uint32_t *)from;
+        for (npy_intp i = 0; i < n; i++) {
+            ((uint32_t *)to)[i] = element;
+        }
+    } else {
+        uint64_t element = *(const uint64_t *)from;
+        for (npy_intp i = 0; i < n; i++) {
+            ((uint64_t *)to)[i] = element;
+        }
+    }
+}
+
+static void
+gather_strided(char *to, const char *from, npy_intp n, npy_intp stride, npy_intp size)
+{
+    if (stride == size) {
+        memcpy(to, from, (size_t)(n * size));
+    } else if (stride == 0) {
+        repeat_element(to, from, n, size);
+    } else if (size == 4) {
+        for (npy_intp i = 0; i < n; i++) {
+            ((uint32_t *)to)[i] = *(const uint32_t *)(from + i * stride);
+        }
+    } else {
+        for (npy_intp i = 0; i < n; i++) {
+            ((uint64_t *)to)[i] = *(const uint64_t *)(from + i * stride);
+        }
+    }
+}
+
+/* Elements first..first+n of an operand, in the order of the result. */
+static void
+gather(const fused_run *run, int operand, npy_intp first, npy_intp n, char *to)
+{
+    const gs_iteration *it = &run->it;
+    npy_intp stride = it->strides[operand][0];
+    npy_intp column = first % it->dims[0];
+    cursor c;
+    seek(it, operand, first / it->dims[0], &c);
+    while (n > 0) {
+        npy_intp part = it->dims[0] - column < n ? it->dims[0] - column : n;
+        gather_strided(to, c.row + column * stride, part, stride, run->size);
+        to += part * run->size;
+        n -= part;
+        column = 0;
+        if (n > 0) {
+            next_row(it, operand, &c);
+        }
+    }
+}
+
+/* A tile inside one row needs no gathering where the operand has unit stride. */
+static char *
+inside_row(const fused_run *run, int operand, npy_intp first)
+{
+    const gs_iteration *it = &run->it;
+    cursor c;
+    seek(it, operand, first / it->dims[0], &c);
+    return c.row + first % it->dims[0] * run->size;
+}
+
+static void
+run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_BYTES])
+{
+    const gs_iteration *it = &run->it;
+    char *args[GS_MAX_OPERANDS];
+    int in_one_row = first % it->dims[0] + n <= it->dims[0];
+    for (int i = 0; i < run->n_inputs; i++) {
+        if (run->kinds[i] == FLAT) {
+            args[i] = it->data[i] + first * run->size;
+        } else if (run->kinds[i] == CONSTANT) {
+            args[i] = buffers[i];
+        } else if (in_one_row && it->strides[i][0] == run->size) {
+            args[i] = inside_row(run, i, first);
+        } else {
+            gather(run, i, first, n, buffers[i]);
+            args[i] = buffers[i];
+        }
+    }
+    args[run->n_inputs] = it->data[run->n_inputs] + first * run->size;
+    run->loop(args, run->scalars, n);
+}
+
+static void
+run_tiles(void *context, npy_intp first, npy_intp last)
+{
+    const fused_run *run = context;
+    _Alignas(64) char buffers[GS_FUSED_MAX_INPUTS][TILE_BYTES];
+    npy_intp tile = TILE_BYTES / run->size;
+    npy_intp row = run->it.dims[0];
+    int keeps_to_rows = row >= SHORT_ROW;
+    for (int i = 0; i < run->n_inputs; i++) {
+        if (run->kinds[i] == CONSTANT) {
+            repeat_element(buffers[i], run->it.data[i], tile, run->size);
+        }
+    }
+    while (first < last) {
+        npy_intp n = last - first < tile ? last - first : tile;
+        npy_intp left_in_row = row - first % row;
+        if (keeps_to_rows && n > left_in_row) {
+            n = left_in_row;
+        }
+        run_tile(run, first, n, buffers);
+        first += n;
+    }
+}
+
+static operand_kind
+kind_of(const gs_iteration *it, int operand, npy_intp size)
+{
+    int flat = 1, constant = 1;
+    npy_intp stride = size;
+    for (int d = 0; d < it->nd; d++) {
+        flat &= it->dims[d] == 1 || it->strides[operand][d] == stride;
+        constant &= it->strides[operand][d] == 0;
+        stride *= it->dims[d];
+    }
+    return flat ? FLAT : constant ? CONSTANT : OTHER;
+}
+
+/* ---- set-up */
+
+static int
+common_float(const gs_fused_kernel *kernel, PyObject *const *inputs)
+{
+    int type = gs_type(inputs[0]);
+    if (type != NPY_FLOAT32 && type != NPY_FLOAT64) {
+        return -1;
+    }
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        if (gs_fields(inputs[i])->descr != gs_descr[type]) {
+            return -1;
+        }
+        if (!(gs_fields(inputs[i])->flags & NPY_ARRAY_ALIGNED) && !gs_is_meta(inputs[i])) {
+            return -1;
+        }
+    }
+    return type;
+}
+
+static int
+all_plain_and_alike(const gs_fused_kernel *kernel, PyObject *const *inputs)
+{
+    if (!gs_is_plain(inputs[0])) {
+        return 0;
+    }
+    for (int i = 1; i < kernel->n_inputs; i++) {
+        if (!gs_is_plain(inputs[i]) || !gs_same_shape(inputs[0], inputs[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+#define WRITABLE (NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE)
+
+/* Can the array, if it has the wanted flags, take a result of this type and shape? */
+static inline int
+can_take(PyObject *array, int wanted, int type, int nd, const npy_intp *dims)
+{
+    PyArrayObject_fields *a = gs_fields(array);
+    return a->descr == gs_descr[type] && (a->flags & wanted) == wanted && a->nd == nd &&
+           (nd == 0 || memcmp(a->dimensions, dims, sizeof(npy_intp) * (size_t)nd) == 0);
+}
+
+static void
+hold(const gs_fused_kernel *kernel, PyObject **inputs)
+{
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        Py_INCREF(inputs[i]);
+    }
+}
+
+static void
+let_go(const gs_fused_kernel *kernel, PyObject **inputs)
+{
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        Py_DECREF(inputs[i]);
+    }
+}
+
+static GS_NOINLINE void
+run_flat_parallel(const gs_fused_kernel *kernel, gs_fused_loop loop, PyObject **inputs, const double *scalars,
+                  PyObject *out, npy_intp size, npy_intp n)
+{
+    fused_run run;
+    run.loop = loop;
+    run.scalars = scalars;
+    run.size = size;
+    run.n_inputs = kernel->n_inputs;
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        run.it.data[i] = gs_fields(inputs[i])->data;
+    }
+    run.it.data[kernel->n_inputs] = gs_fields(out)->data;
+    hold(kernel, inputs);
+    gs_parallel(run_flat, &run, n, kernel->cost, 64);
+    let_go(kernel, inputs);
+}
+
+/* All operands are plain and of one shape. */
+static inline void
+run_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out)
+{
+    gs_fused_loop loop = kernel->loops[type == NPY_FLOAT64];
+    npy_intp n = gs_size(out);
+    if (GS_UNLIKELY(n * kernel->cost >= GS_GRAIN)) {
+        run_flat_parallel(kernel, loop, inputs, scalars, out, gs_itemsize[type], n);
+        return;
+    }
+    char *args[GS_MAX_OPERANDS];
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        args[i] = gs_fields(inputs[i])->data;
+    }
+    args[kernel->n_inputs] = gs_fields(out)->data;
+    loop(args, scalars, n);
+}
+
+/* Inputs of any layout.  0, and nothing is written, when the output has gaps. */
+static int
+run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out)
+{
+    PyObject *operands[GS_MAX_OPERANDS];
+    int all_flat = 1;
+    fused_run run;
+    memcpy(operands, inputs, sizeof(PyObject *) * kernel->n_inputs);
+    operands[kernel->n_inputs] = out;
+    run.loop = kernel->loops[type == NPY_FLOAT64];
+    run.scalars = scalars;
+    run.size = gs_itemsize[type];
+    run.n_inputs = kernel->n_inputs;
+    gs_iteration_init(&run.it, operands, kernel->n_inputs + 1, gs_fields(out)->nd, gs_fields(out)->dimensions);
+    if (kind_of(&run.it, kernel->n_inputs, run.size) != FLAT) {
+        return 0;
+    }
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        run.kinds[i] = kind_of(&run.it, i, run.size);
+        all_flat &= run.kinds[i] == FLAT;
+    }
+    hold(kernel, inputs);
+    if (all_flat) {
+        gs_parallel(run_flat, &run, run.it.size, kernel->cost, 64);
+    } else {
+        gs_parallel(run_tiles, &run, run.it.size, kernel->cost + 1, TILE_BYTES / run.size);
+    }
+    let_go(kernel, inputs);
+    return 1;
+}
+
+/* ---- new results */
+
+static PyObject *
+plain_output(PyObject *reuse, int type, int nd, const npy_intp *dims)
+{
+    if (reuse != NULL && can_take(reuse, WRITABLE | GS_PLAIN, type, nd, dims)) {
+        Py_INCREF(reuse);
+        return reuse;
+    }
+    return gs_array_new(type, nd, dims);
+}
+
+static PyObject *
+general_output(PyObject *reuse, int type, int n, PyObject *const *inputs, int nd, const npy_intp *dims)
+{
+    npy_intp strides[NPY_MAXDIMS];
+    if (reuse != NULL && can_take(reuse, WRITABLE, type, nd, dims)) {
+        gs_result_strides(inputs, n, nd, dims, gs_itemsize[type], strides);
+        if (gs_has_strides(reuse, strides)) {
+            Py_INCREF(reuse);
+            return reuse;
+        }
+    }
+    return gs_result_new(type, inputs, n, nd, dims);
+}
+
+static GS_NOINLINE PyObject *
+fused_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *reuse)
+{
+    npy_intp dims[NPY_MAXDIMS];
+    int n = kernel->n_inputs;
+    int nd = gs_broadcast_shape(inputs, n, dims);
+    if (nd >= 0 && gs_any_meta(inputs, n)) {
+        return gs_meta_new(type, nd, dims);
+    }
+    PyObject *out = nd < 0 ? NULL : general_output(reuse, type, n, inputs, nd, dims);
+    if (out != NULL) {
+        run_general(kernel, type, inputs, scalars, out);
+    }
+    return out;
+}
+
+PyObject *
+gs_fused(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse)
+{
+    if (kernel->loops[0] == NULL) {
+        Py_INCREF(inputs[0]);
+        return inputs[0];
+    }
+    int type = common_float(kernel, inputs);
+    if (type < 0) {
+        return NULL;
+    }
+    if (GS_UNLIKELY(!all_plain_and_alike(kernel, inputs))) {
+        return fused_general(kernel, type, inputs, scalars, reuse);
+    }
+    PyArrayObject_fields *model = gs_fields(inputs[0]);
+    PyObject *out = plain_output(reuse, type, model->nd, model->dimensions);
+    if (GS_LIKELY(out != NULL)) {
+        run_plain(kernel, type, inputs, scalars, out);
+    }
+    return out;
+}
+
+/* ---- results into an array that exists */
+
+int
+gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *out)
+{
+    npy_intp dims[NPY_MAXDIMS];
+    int n = kernel->n_inputs;
+    int type = kernel->loops[0] == NULL ? -1 : common_float(kernel, inputs);
+    if (type < 0 || gs_is_meta(out) || gs_any_meta(inputs, n)) {
+        return 0;
+    }
+    int nd = gs_broadcast_shape(inputs, n, dims);
+    if (nd < 0) {
+        return -1;
+    }
+    if (!can_take(out, WRITABLE, type, nd, dims)) {
+        return 0;
+    }
+    if (gs_is_plain(out) && all_plain_and_alike(kernel, inputs)) {
+        run_plain(kernel, type, inputs, scalars, out);
+        return 1;
+    }
+    return run_general(kernel, type, inputs, scalars, out);
+}

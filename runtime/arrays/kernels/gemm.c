@@ -1,0 +1,232 @@
+/* Note [Packed products]
+ *
+ * OpenBLAS picks its kernels by processor model and takes AVX2 ones for models that it does not know, at half the speed of
+ * their AVX-512 units; and its threads stall when the machine is busy.  So there is a product of our own for processors
+ * with AVX-512.
+ *
+ * It is Goto's scheme.  Both operands are copied block by block into panels that the inner kernel reads from end to end:
+ *
+ *     a block (M_BLOCK x K_BLOCK)  ->  panels of `height` rows:     [k][row]   in L2
+ *     b block (K_BLOCK x N_BLOCK)  ->  panels of two vectors:       [k][column]   one panel in L1
+ *
+ * The kernel keeps height x 2 vectors of c in registers and does, for each k, two loads of b, `height` broadcasts of a and
+ * 2 * height multiply-adds.  Panels are padded with zeros; only what exists is stored.
+ *
+ * An element of c is always the sum over k in the same order, K_BLOCK after K_BLOCK: results do not depend on threads.
+ */
+#include "gemm.h"
+#include "threads/thread_pool.h"
+
+#include <stdlib.h>
+
+#if defined(__x86_64__) && !defined(GRADSMITH_NO_CLONES) && \
+    ((defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && defined(__GNUC__) && __GNUC__ >= 12))
+
+#define AVX512_FEATURES "avx512f,avx512vl,avx512bw,avx512dq,fma"
+#if defined(__clang__)
+/* Without a minimal width clang splits vectors of 64 bytes in two. */
+#define AVX512 __attribute__((target(AVX512_FEATURES), min_vector_width(512)))
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define AVX512 __attribute__((target(AVX512_FEATURES)))
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define INLINE_AVX512 AVX512 static inline __attribute__((always_inline))
+
+#define MOST_ROWS 14 /* of a panel: 28 sums, two vectors of b and two to spare make 32 registers */
+#define K_BLOCK 256
+#define M_BLOCK 1120
+#define N_BLOCK 2048
+#define GROUP 8 /* panels of a that are multiplied with a panel of b while it is in L1 */
+
+typedef struct {
+    gs_gemm_job job;
+    npy_intp height;                 /* rows of a panel of a */
+    npy_intp first_row, n_rows;      /* the block of a */
+    npy_intp first_column, n_columns;
+    npy_intp first_k, n_k;
+    npy_intp a_panels, b_panels, groups;
+    char *packed_a, *packed_b;
+    int pack_b;
+} block;
+
+/* ---- packed operands: one buffer is kept, since fresh memory would cost more than the product.  It is taken and given
+ * back under the GIL; a second product that comes meanwhile gets memory of its own. */
+
+typedef struct {
+    char *memory; /* as malloc gave it, NULL without an exception when there was none */
+    char *aligned;
+    int is_kept;
+} packing_buffer;
+
+static char *kept_memory;
+static size_t kept_size;
+static int kept_is_taken;
+
+static char *
+kept_of_size(size_t size)
+{
+    if (size > kept_size) {
+        free(kept_memory);
+        kept_memory = malloc(size + 64);
+        kept_size = kept_memory == NULL ? 0 : size;
+    }
+    return kept_memory;
+}
+
+static packing_buffer
+take_buffer(size_t size)
+{
+    packing_buffer buffer = {.is_kept = !kept_is_taken};
+    buffer.memory = buffer.is_kept ? kept_of_size(size) : malloc(size + 64);
+    if (buffer.memory == NULL) {
+        return buffer;
+    }
+    if (buffer.is_kept) {
+        kept_is_taken = 1;
+    }
+    buffer.aligned = buffer.memory + (64 - (uintptr_t)buffer.memory % 64);
+    return buffer;
+}
+
+static void
+give_back(packing_buffer *buffer)
+{
+    if (buffer->is_kept) {
+        kept_is_taken = 0;
+    } else {
+        free(buffer->memory);
+    }
+}
+
+#define REAL float
+#define LANES 16
+#define NAME(x) x##_float32
+#define SHUFFLES                                                             \
+    EXCHANGE(1, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30)  \
+    EXCHANGE(2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)   \
+    EXCHANGE(4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27)   \
+    EXCHANGE(8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
+#include "gemm_template.h"
+#undef REAL
+#undef LANES
+#undef NAME
+#undef SHUFFLES
+
+#define REAL double
+#define LANES 8
+#define NAME(x) x##_float64
+#define SHUFFLES                        \
+    EXCHANGE(1, 0, 8, 2, 10, 4, 12, 6, 14) \
+    EXCHANGE(2, 0, 1, 8, 9, 4, 5, 12, 13)  \
+    EXCHANGE(4, 0, 1, 2, 3, 8, 9, 10, 11)
+#include "gemm_template.h"
+#undef REAL
+#undef LANES
+#undef NAME
+#undef SHUFFLES
+
+int
+gs_gemm_is_possible(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq");
+}
+
+static npy_intp
+ceil_div(npy_intp a, npy_intp b)
+{
+    return (a + b - 1) / b;
+}
+
+static npy_intp
+smaller(npy_intp a, npy_intp b)
+{
+    return a < b ? a : b;
+}
+
+/* Panels of equal height waste the least: 32 rows are 11 + 11 + 10, not 14 + 14 + 4. */
+static npy_intp
+panel_height(npy_intp m)
+{
+    return ceil_div(m, ceil_div(m, MOST_ROWS));
+}
+
+static void
+run_block(block *b)
+{
+    int is_float = b->job.type == NPY_FLOAT32;
+    npy_intp pack_cost = b->n_k * b->height / 4 + 8;
+    npy_intp n_packs = b->a_panels + (b->pack_b ? b->b_panels : 0);
+    npy_intp items = b->b_panels * b->groups;
+    npy_intp item_cost = b->n_k * b->height * smaller(GROUP, b->a_panels) * 2;
+    gs_parallel_run(is_float ? pack_panels_float32 : pack_panels_float64, b, n_packs, gs_piece(n_packs, pack_cost, 1));
+    gs_parallel_run(is_float ? multiply_panels_float32 : multiply_panels_float64, b, items, gs_piece(items, item_cost, 1));
+}
+
+static void
+run_blocks(block *b)
+{
+    const gs_gemm_job *job = &b->job;
+    npy_intp width = 128 / (job->type == NPY_FLOAT32 ? 4 : 8);
+    npy_intp m_block = M_BLOCK / b->height * b->height;
+    for (b->first_column = 0; b->first_column < job->n; b->first_column += N_BLOCK) {
+        b->n_columns = smaller(N_BLOCK, job->n - b->first_column);
+        b->b_panels = ceil_div(b->n_columns, width);
+        for (b->first_k = 0; b->first_k < job->k; b->first_k += K_BLOCK) {
+            b->n_k = smaller(K_BLOCK, job->k - b->first_k);
+            for (b->first_row = 0; b->first_row < job->m; b->first_row += m_block) {
+                b->n_rows = smaller(m_block, job->m - b->first_row);
+                b->a_panels = ceil_div(b->n_rows, b->height);
+                b->groups = ceil_div(b->a_panels, GROUP);
+                b->pack_b = b->first_row == 0;
+                run_block(b);
+            }
+        }
+    }
+}
+
+int
+gs_gemm(const gs_gemm_job *job)
+{
+    size_t size = job->type == NPY_FLOAT32 ? 4 : 8;
+    block b = {.job = *job, .height = panel_height(job->m)};
+    size_t a_size = (size_t)(smaller(job->m, M_BLOCK) + MOST_ROWS + 2) * (size_t)smaller(job->k, K_BLOCK) * size;
+    size_t b_size = (size_t)(smaller(job->n, N_BLOCK) + 32) * (size_t)smaller(job->k, K_BLOCK) * size;
+    a_size = (a_size + 63) / 64 * 64;
+    packing_buffer buffer = take_buffer(a_size + b_size);
+    if (buffer.memory == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    b.packed_a = buffer.aligned;
+    b.packed_b = buffer.aligned + a_size;
+    if ((double)job->m * (double)job->k * (double)job->n < 262144.0) {
+        run_blocks(&b);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        run_blocks(&b);
+        Py_END_ALLOW_THREADS
+    }
+    give_back(&buffer);
+    return 0;
+}
+
+#else
+
+int
+gs_gemm_is_possible(void)
+{
+    return 0;
+}
+
+int
+gs_gemm(const gs_gemm_job *job)
+{
+    (void)job;
+    PyErr_SetString(PyExc_SystemError, "matmul: this build has no product of its own");
+    return -1;
+}
+
+#endif

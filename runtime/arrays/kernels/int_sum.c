@@ -1,0 +1,121 @@
+/* Sums of integers without a converted copy of them: each element is widened as it is added.
+ *
+ * The array is (outer, r, inner).  A long r is cut into parts and many columns into tiles, so that there is work for all
+ * threads; the sums of the parts are added at the end.  Integers may be added in any order.
+ */
+#include "int_sum.h"
+#include "threads/thread_pool.h"
+
+#include <stdlib.h>
+
+#define PART 65536 /* elements of a column, or of a row, that are summed together */
+#define TILE 512   /* columns that are summed together: their sums stay in L1 */
+
+typedef struct {
+    const char *x;
+    uint64_t *sums; /* (outer, n_parts, inner) */
+    npy_intp r, inner;
+    npy_intp n_parts, part;
+    npy_intp n_tiles;
+} job;
+
+/* What an item of a job covers. */
+typedef struct {
+    npy_intp first; /* element of x */
+    npy_intp rows, columns;
+    uint64_t *sums;
+} cell;
+
+static inline cell
+cell_at(const job *j, npy_intp item)
+{
+    npy_intp tile = item % j->n_tiles, rest = item / j->n_tiles;
+    npy_intp part = rest % j->n_parts, o = rest / j->n_parts;
+    npy_intp row = part * j->part, column = tile * TILE;
+    cell c = {(o * j->r + row) * j->inner + column, j->r - row, j->inner - column, j->sums + rest * j->inner + column};
+    c.rows = c.rows < j->part ? c.rows : j->part;
+    c.columns = c.columns < TILE ? c.columns : TILE;
+    return c;
+}
+
+#define SUM(integer)                                                                      \
+    GS_CLONES static void sum_##integer(void *context, npy_intp first, npy_intp last)     \
+    {                                                                                     \
+        const job *j = context;                                                           \
+        for (npy_intp item = first; item < last; item++) {                                \
+            cell c = cell_at(j, item);                                                    \
+            const integer *x = (const integer *)j->x + c.first;                           \
+            if (j->inner == 1) {                                                          \
+                uint64_t sum = 0;                                                         \
+                for (npy_intp i = 0; i < c.rows; i++) {                                   \
+                    sum += (uint64_t)x[i];                                                \
+                }                                                                         \
+                *c.sums = sum;                                                            \
+                continue;                                                                 \
+            }                                                                             \
+            memset(c.sums, 0, sizeof(uint64_t) * (size_t)c.columns);                      \
+            for (npy_intp i = 0; i < c.rows; i++, x += j->inner) {                        \
+                GS_IVDEP                                                                  \
+                for (npy_intp k = 0; k < c.columns; k++) {                                \
+                    c.sums[k] += (uint64_t)x[k];                                          \
+                }                                                                         \
+            }                                                                             \
+        }                                                                                 \
+    }
+
+SUM(int8_t)
+SUM(uint8_t)
+SUM(int16_t)
+SUM(uint16_t)
+SUM(int32_t)
+SUM(uint32_t)
+SUM(int64_t)
+
+static gs_task
+task_for(int type)
+{
+    int is_signed = type != NPY_BOOL && !PyTypeNum_ISUNSIGNED(type);
+    switch (gs_itemsize[type]) {
+    case 1: return is_signed ? sum_int8_t : sum_uint8_t;
+    case 2: return is_signed ? sum_int16_t : sum_uint16_t;
+    case 4: return is_signed ? sum_int32_t : sum_uint32_t;
+    default: return sum_int64_t; /* modulo 2**64 the sign makes no difference */
+    }
+}
+
+static void
+add_parts(const job *j, uint64_t *out, npy_intp outer)
+{
+    const uint64_t *part = j->sums;
+    memset(out, 0, sizeof(uint64_t) * (size_t)(outer * j->inner));
+    for (npy_intp o = 0; o < outer; o++, out += j->inner) {
+        for (npy_intp p = 0; p < j->n_parts; p++, part += j->inner) {
+            for (npy_intp i = 0; i < j->inner; i++) {
+                out[i] += part[i];
+            }
+        }
+    }
+}
+
+int
+gs_sum_integers(int type, const char *x, int64_t *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    job j = {.x = x, .sums = (uint64_t *)out, .r = r, .inner = inner, .n_parts = 1, .part = r};
+    j.n_tiles = (inner + TILE - 1) / TILE;
+    if (r > PART) {
+        j.part = PART;
+        j.n_parts = (r + PART - 1) / PART;
+        j.sums = malloc(sizeof(uint64_t) * (size_t)(outer * j.n_parts * inner));
+        if (j.sums == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    npy_intp columns = inner < TILE ? inner : TILE;
+    gs_parallel(task_for(type), &j, outer * j.n_parts * j.n_tiles, j.part * columns / 2 + 8, 1);
+    if (j.n_parts > 1) {
+        add_parts(&j, (uint64_t *)out, outer);
+        free(j.sums);
+    }
+    return 0;
+}

@@ -1,0 +1,529 @@
+/* Matrix products.
+ *
+ * All of them end in gemm(): one product of strided matrices.  It is NumPy's own matmul loop, which calls BLAS and takes a
+ * transposed operand as swapped strides; products that BLAS is bad at (a vector, an outer product) have kernels in
+ * gemv.c.
+ */
+#include "support/array_cache.h"
+#include "support/assign.h"
+#include "gemm.h"
+#include "gemv.h"
+#include "support/loops.h"
+#include "support/meta.h"
+#include "support/promotion.h"
+#include "threads/thread_pool.h"
+
+/* Multiplications in a product from which on BLAS may use threads of its own, so that ours had better not. */
+#define BLAS_THREADS_FROM 262144.0
+
+/* Multiplications from which on the GIL is released. */
+#define GIL_RELEASE_FROM 262144.0
+
+/* ---- one product */
+
+/* c = a @ b with a (m, k) and b (k, n); strides in bytes, columns of c have unit stride. */
+typedef struct {
+    const gs_loop *loop;
+    int type;
+    npy_intp size; /* of an element */
+    char *a, *b, *c;
+    npy_intp m, k, n;
+    npy_intp a_row, a_column, b_row, b_column, c_row;
+} product;
+
+static void
+run_loop(const product *p)
+{
+    char *args[3] = {p->a, p->b, p->c};
+    npy_intp core[4] = {1, p->m, p->k, p->n};
+    npy_intp strides[9] = {0, 0, 0, p->a_row, p->a_column, p->b_row, p->b_column, p->c_row, p->size};
+    p->loop->run(args, core, strides, p->loop->data);
+}
+
+static double
+work_of(const product *p)
+{
+    return (double)p->m * (double)p->k * (double)p->n;
+}
+
+/* A product with an empty sum, or without elements. */
+static int
+is_empty(const product *p)
+{
+    if (p->k > 0 && p->m > 0 && p->n > 0) {
+        return 0;
+    }
+    for (npy_intp i = 0; i < p->m; i++) {
+        memset(p->c + i * p->c_row, 0, (size_t)(p->n * p->size));
+    }
+    return 1;
+}
+
+/* Vectors of one operand and outer products; 0 when the product is something else. */
+static int
+run_as_vectors(const product *p)
+{
+    npy_intp size = p->size;
+    if (p->type != NPY_FLOAT32 && p->type != NPY_FLOAT64) {
+        return 0;
+    }
+    if (p->k == 1 && p->b_column == size && p->c_row == p->n * size && p->a_row % size == 0) {
+        gs_outer(p->type, p->a, p->a_row / size, p->b, p->c, p->m, p->n);
+        return 1;
+    }
+    if (p->m == 1 && (p->a_column == size || p->k == 1)) {
+        if (p->b_column == size && p->b_row % size == 0) {
+            gs_vector_matrix(p->type, p->a, p->b, p->b_row / size, p->c, p->k, p->n);
+            return 1;
+        }
+        if (p->b_row == size && p->b_column % size == 0) {
+            gs_matrix_vector(p->type, p->b, p->b_column / size, p->a, p->c, p->n, p->k);
+            return 1;
+        }
+    }
+    if (p->n == 1 && (p->b_row == size || p->k == 1) && p->c_row == size) {
+        if (p->a_column == size && p->a_row % size == 0) {
+            gs_matrix_vector(p->type, p->a, p->a_row / size, p->b, p->c, p->m, p->k);
+            return 1;
+        }
+        if (p->a_row == size && p->a_column % size == 0) {
+            gs_vector_matrix(p->type, p->b, p->a, p->a_column / size, p->c, p->k, p->m);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- BLAS or our own
+ *
+ * The two round differently, so the choice follows from the processor and the shape and from nothing that varies between
+ * runs: neither from time measured nor from what other threads do.  Where there is AVX-512 the own kernel was at least as
+ * fast as OpenBLAS on every shape that `suits_own` lets through. */
+
+#define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
+
+static gs_matmul_backend backend = GS_MATMUL_AUTO;
+
+static int
+run_own(const product *p)
+{
+    npy_intp s = p->size;
+    gs_gemm_job job = {p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
+                       p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s};
+    return gs_gemm(&job);
+}
+
+gs_matmul_backend
+gs_get_matmul_backend(void)
+{
+    return backend != GS_MATMUL_AUTO ? backend : gs_gemm_is_possible() ? GS_MATMUL_OWN : GS_MATMUL_BLAS;
+}
+
+static int
+suits_own(const product *p)
+{
+    npy_intp s = p->size;
+    return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) && p->m >= 4 && p->n >= 32 && p->k >= 16 &&
+           work_of(p) >= OWN_FROM && (p->a_row | p->a_column | p->b_row | p->b_column) % s == 0 &&
+           (p->a_row == s || p->a_column == s) && (p->b_row == s || p->b_column == s);
+}
+
+int
+gs_set_matmul_backend(gs_matmul_backend wanted)
+{
+    if (wanted == GS_MATMUL_OWN && !gs_gemm_is_possible()) {
+        return 0;
+    }
+    backend = wanted;
+    return 1;
+}
+
+static void
+run_blas(const product *p)
+{
+    if (work_of(p) < GIL_RELEASE_FROM) {
+        run_loop(p);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    run_loop(p);
+    Py_END_ALLOW_THREADS
+}
+
+/* -1 with MemoryError on failure. */
+static int
+gemm(const product *p)
+{
+    if (is_empty(p) || run_as_vectors(p)) {
+        return 0;
+    }
+    if (suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN) {
+        return run_own(p);
+    }
+    run_blas(p);
+    return 0;
+}
+
+/* ---- operands */
+
+/* An operand seen as a stack of matrices. */
+typedef struct {
+    PyObject *array; /* owned */
+    int is_vector;
+    int n_batch; /* dimensions before the last two */
+    npy_intp rows, columns;
+    npy_intp row_stride, column_stride;
+} operand;
+
+static int
+is_blas_layout(npy_intp inner_size, npy_intp inner, npy_intp outer_size, npy_intp outer, npy_intp size)
+{
+    return (inner == size || inner_size == 1) && (outer_size == 1 || (outer >= inner_size * size && outer % size == 0));
+}
+
+/* BLAS wants one unit stride and rows that do not overlap. */
+static int
+suits_blas(const operand *o, npy_intp size)
+{
+    return is_blas_layout(o->columns, o->column_stride, o->rows, o->row_stride, size) ||
+           is_blas_layout(o->rows, o->row_stride, o->columns, o->column_stride, size);
+}
+
+static void
+set_matrix(operand *o, int transpose, int vector_is_row)
+{
+    PyArrayObject_fields *a = gs_fields(o->array);
+    o->is_vector = a->nd == 1;
+    o->n_batch = a->nd > 2 ? a->nd - 2 : 0;
+    npy_intp size = a->strides[a->nd - 1];
+    npy_intp rows = o->is_vector ? 1 : a->dimensions[a->nd - 2], columns = a->dimensions[a->nd - 1];
+    npy_intp row_stride = o->is_vector ? size * columns : a->strides[a->nd - 2];
+    int swap = o->is_vector ? !vector_is_row : transpose;
+    o->rows = swap ? columns : rows;
+    o->columns = swap ? rows : columns;
+    o->row_stride = swap ? size : row_stride;
+    o->column_stride = swap ? row_stride : size;
+}
+
+static int
+prepare_operand(operand *o, PyObject *array, int type, int transpose, int vector_is_row)
+{
+    o->array = gs_meta_or_prepared(array, type);
+    if (o->array == NULL) {
+        return -1;
+    }
+    set_matrix(o, transpose, vector_is_row);
+    if (!gs_is_meta(array) && !suits_blas(o, gs_itemsize[type])) {
+        PyObject *plain = gs_contiguous(o->array);
+        gs_array_release(o->array);
+        o->array = plain;
+        if (plain == NULL) {
+            return -1;
+        }
+        set_matrix(o, transpose, vector_is_row);
+    }
+    return 0;
+}
+
+/* ---- shapes */
+
+static int
+raise_mismatch(PyObject *a, const operand *x, PyObject *b, const operand *y)
+{
+    PyObject *a_text = gs_shape_text(gs_fields(a)->nd, gs_fields(a)->dimensions);
+    PyObject *b_text = gs_shape_text(gs_fields(b)->nd, gs_fields(b)->dimensions);
+    if (a_text != NULL && b_text != NULL) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "mat1 and mat2 shapes cannot be multiplied (%zdx%zd and %zdx%zd); the operands have shapes %U and %U",
+                     x->rows, x->columns, y->rows, y->columns, a_text, b_text);
+    }
+    Py_XDECREF(a_text);
+    Py_XDECREF(b_text);
+    return -1;
+}
+
+typedef struct {
+    int n_batch;
+    int nd;
+    npy_intp dims[NPY_MAXDIMS + 2]; /* of the result: batch, then rows and columns that are not a vector's */
+} result_shape;
+
+static int
+broadcast_batch(result_shape *shape, const operand *x, const operand *y)
+{
+    shape->n_batch = x->n_batch > y->n_batch ? x->n_batch : y->n_batch;
+    for (int d = 0; d < shape->n_batch; d++) {
+        int dx = d - (shape->n_batch - x->n_batch), dy = d - (shape->n_batch - y->n_batch);
+        npy_intp sx = dx < 0 ? 1 : gs_fields(x->array)->dimensions[dx];
+        npy_intp sy = dy < 0 ? 1 : gs_fields(y->array)->dimensions[dy];
+        if (sx != sy && sx != 1 && sy != 1) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "The size of tensor a (%zd) must match the size of tensor b (%zd) at non-singleton dimension %d "
+                         "of the batch",
+                         sx, sy, d);
+            return -1;
+        }
+        shape->dims[d] = sx == 1 ? sy : sx;
+    }
+    return 0;
+}
+
+static void
+set_result_shape(result_shape *shape, const operand *x, const operand *y)
+{
+    shape->nd = shape->n_batch;
+    if (!x->is_vector) {
+        shape->dims[shape->nd++] = x->rows;
+    }
+    if (!y->is_vector) {
+        shape->dims[shape->nd++] = y->columns;
+    }
+}
+
+/* ---- batches */
+
+typedef struct {
+    product one; /* of the first matrices */
+    int nd;
+    npy_intp dims[NPY_MAXDIMS];
+    npy_intp a_strides[NPY_MAXDIMS], b_strides[NPY_MAXDIMS];
+    npy_intp c_stride;
+    npy_intp count;
+} batch;
+
+static product
+product_at(const batch *all, npy_intp index)
+{
+    product p = all->one;
+    p.c += index * all->c_stride;
+    for (int d = all->nd - 1; d >= 0; d--) {
+        npy_intp i = index % all->dims[d];
+        index /= all->dims[d];
+        p.a += i * all->a_strides[d];
+        p.b += i * all->b_strides[d];
+    }
+    return p;
+}
+
+static void
+run_batch_part(void *context, npy_intp first, npy_intp last)
+{
+    const batch *all = context;
+    for (npy_intp i = first; i < last; i++) {
+        product p = product_at(all, i);
+        if (!is_empty(&p)) {
+            run_loop(&p);
+        }
+    }
+}
+
+static int
+run_batch(const batch *all)
+{
+    double work = work_of(&all->one);
+    if (work < BLAS_THREADS_FROM) {
+        gs_parallel(run_batch_part, (void *)all, all->count, (npy_intp)(work / 8) + 16, 1);
+        return 0;
+    }
+    for (npy_intp i = 0; i < all->count; i++) {
+        product p = product_at(all, i);
+        if (gemm(&p) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static npy_intp
+batch_stride(const operand *o, int n_batch, int d)
+{
+    int own = d - (n_batch - o->n_batch);
+    PyArrayObject_fields *a = gs_fields(o->array);
+    return own < 0 || a->dimensions[own] == 1 ? 0 : a->strides[own];
+}
+
+/* Matrices stacked without gaps times one matrix are one tall product. */
+static int
+merge_batch_into_rows(batch *all, const operand *x, const operand *y)
+{
+    product *p = &all->one;
+    if (y->n_batch > 0 || x->is_vector || p->m == 0) {
+        return 0;
+    }
+    npy_intp expected = p->a_row * p->m;
+    for (int d = all->nd - 1; d >= 0; d--) {
+        if (all->dims[d] != 1 && all->a_strides[d] != expected) {
+            return 0;
+        }
+        expected *= all->dims[d];
+    }
+    if (p->m == 1 && p->a_row != p->k * p->size && x->columns != 1) {
+        return 0; /* the stride of a single row says nothing */
+    }
+    p->m *= all->count;
+    all->count = 1;
+    return 1;
+}
+
+static int
+multiply(const operand *x, const operand *y, PyObject *out, const result_shape *shape, const gs_loop *loop, int type)
+{
+    npy_intp size = gs_itemsize[type];
+    batch all = {
+        .one = {loop, type, size, gs_fields(x->array)->data, gs_fields(y->array)->data, gs_fields(out)->data, x->rows,
+                    x->columns, y->columns, x->row_stride, x->column_stride, y->row_stride, y->column_stride,
+                    y->columns * size},
+        .nd = shape->n_batch,
+        .c_stride = x->rows * y->columns * size,
+        .count = 1,
+    };
+    for (int d = 0; d < shape->n_batch; d++) {
+        all.dims[d] = shape->dims[d];
+        all.count *= shape->dims[d];
+        all.a_strides[d] = batch_stride(x, shape->n_batch, d);
+        all.b_strides[d] = batch_stride(y, shape->n_batch, d);
+    }
+    if (all.count == 1 || (all.count > 1 && merge_batch_into_rows(&all, x, y))) {
+        return gemm(&all.one);
+    }
+    return run_batch(&all);
+}
+
+/* ---- entry */
+
+static int
+check_types(PyObject *a, PyObject *b)
+{
+    int type = gs_numeric_type(a), other = type < 0 ? -1 : gs_numeric_type(b);
+    if (other < 0) {
+        return -1;
+    }
+    if (gs_fields(a)->nd == 0 || gs_fields(b)->nd == 0) {
+        PyErr_Format(PyExc_RuntimeError, "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
+                     gs_fields(a)->nd, gs_fields(b)->nd);
+        return -1;
+    }
+    if (type != other) {
+        PyErr_Format(PyExc_RuntimeError, "expected m1 and m2 to have the same dtype, but got: %s != %s", gs_type_name(type),
+                     gs_type_name(other));
+        return -1;
+    }
+    return type;
+}
+
+static PyObject *
+swap_last_axes(PyObject *array, int transpose)
+{
+    if (!transpose || gs_fields(array)->nd < 2) {
+        Py_INCREF(array);
+        return array;
+    }
+    return PyArray_SwapAxes((PyArrayObject *)array, gs_fields(array)->nd - 1, gs_fields(array)->nd - 2);
+}
+
+/* For types whose loop is refused. */
+static PyObject *
+multiply_publicly(PyObject *a, int transpose_a, PyObject *b, int transpose_b)
+{
+    PyObject *x = swap_last_axes(a, transpose_a);
+    PyObject *y = x == NULL ? NULL : swap_last_axes(b, transpose_b);
+    PyObject *result = y == NULL ? NULL : gs_as_array(gs_call_numpy("matmul", PyTuple_Pack(2, x, y), NULL));
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return result;
+}
+
+static PyObject *
+multiply_operands(PyObject *a, const operand *x, PyObject *b, const operand *y, int type)
+{
+    result_shape shape;
+    if (x->columns != y->rows) {
+        raise_mismatch(a, x, b, y);
+        return NULL;
+    }
+    if (broadcast_batch(&shape, x, y) < 0) {
+        return NULL;
+    }
+    set_result_shape(&shape, x, y);
+    if (gs_is_meta(x->array) || gs_is_meta(y->array)) {
+        return gs_meta_new(type, shape.nd, shape.dims);
+    }
+    PyObject *out = gs_array_new(type, shape.nd, shape.dims);
+    if (out != NULL && multiply(x, y, out, &shape, gs_matmul_loop(type), type) < 0) {
+        Py_CLEAR(out);
+    }
+    return out;
+}
+
+PyObject *
+gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b)
+{
+    int type = check_types(a, b);
+    if (type < 0) {
+        return NULL;
+    }
+    if (gs_matmul_loop(type)->state == GS_REFUSED) {
+        return multiply_publicly(a, transpose_a, b, transpose_b);
+    }
+    operand x = {NULL}, y = {NULL};
+    PyObject *out = NULL;
+    if (prepare_operand(&x, a, type, transpose_a, 1) == 0 && prepare_operand(&y, b, type, transpose_b, 0) == 0) {
+        out = multiply_operands(a, &x, b, &y, type);
+    }
+    gs_array_xrelease(x.array);
+    gs_array_xrelease(y.array);
+    return out;
+}
+
+/* ---- linear */
+
+typedef struct {
+    const char *bias;
+    char *out;
+    npy_intp columns;
+} bias_job;
+
+#define ADD_BIAS(name, real)                                         \
+    GS_CLONES static void name(void *context, npy_intp first, npy_intp last) \
+    {                                                                \
+        const bias_job *job = context;                               \
+        const real *bias = (const real *)job->bias;                  \
+        for (npy_intp row = first; row < last; row++) {              \
+            real *out = (real *)job->out + row * job->columns;       \
+            GS_IVDEP                                                 \
+            for (npy_intp i = 0; i < job->columns; i++) {            \
+                out[i] += bias[i];                                   \
+            }                                                        \
+        }                                                            \
+    }
+
+ADD_BIAS(add_bias_float32, float)
+ADD_BIAS(add_bias_float64, double)
+
+/* y += bias, where y is a new array. */
+static PyObject *
+add_bias(PyObject *y, PyObject *bias)
+{
+    int type = gs_type(y), nd = gs_fields(y)->nd;
+    npy_intp columns = nd == 0 ? 1 : gs_fields(y)->dimensions[nd - 1];
+    int is_float = type == NPY_FLOAT32 || type == NPY_FLOAT64;
+    if (is_float && gs_type(bias) == type && gs_is_plain(bias) && gs_fields(bias)->nd == 1 && nd > 0 &&
+        gs_fields(bias)->dimensions[0] == columns && gs_is_plain(y)) {
+        bias_job job = {gs_fields(bias)->data, gs_fields(y)->data, columns};
+        Py_INCREF(bias);
+        gs_parallel(type == NPY_FLOAT32 ? add_bias_float32 : add_bias_float64, &job, columns == 0 ? 0 : gs_size(y) / columns,
+                    columns + 8, 1);
+        Py_DECREF(bias);
+        return y;
+    }
+    PyObject *sum = gs_binary(GS_ADD, y, bias);
+    gs_array_release(y);
+    return sum;
+}
+
+PyObject *
+gs_linear(PyObject *x, PyObject *weight, PyObject *bias)
+{
+    PyObject *y = gs_matmul(x, 0, weight, 1);
+    return y == NULL || bias == NULL ? y : add_bias(y, bias);
+}

@@ -1,0 +1,34 @@
+/* Note [Summation]
+ *
+ * Elements are added in 64 lanes, a block of 4096 (or 256 rows) at a time, and the sums of blocks in double.  Lanes make
+ * the additions independent, so they run at the speed of memory without -ffast-math; short chains of float additions
+ * make the error smaller than NumPy's pairwise sum.
+ *
+ *     rows     (outer, r)          each row in blocks:              [4096][4096][...]
+ *     columns  (outer, r, inner)   tiles of columns, blocks of rows; one row of the tile is one vector
+ *
+ * What is a block depends on the shape alone.  Threads take blocks in any order, and their sums are kept apart and added
+ * in order at the end: the result does not depend on how many threads there were.
+ */
+#include "sum.h"
+#include "threads/thread_pool.h"
+
+#include <stdlib.h>
+
+#define BLOCK 4096         /* elements of a row whose sum is one float chain per lane */
+#define ROWS 256           /* the same for columns */
+#define TILE 512           /* columns that are summed together */
+#define MOST_PARTS 64      /* parts a long column is cut into */
+#define NARROW 32          /* rows below this many columns are joined to longer ones */
+
+#define REAL float
+#define NAME(x) x##_float32
+#include "sum_template.h"
+#undef REAL
+#undef NAME
+
+#define REAL double
+#define NAME(x) x##_float64
+#include "sum_template.h"
+#undef REAL
+#undef NAME

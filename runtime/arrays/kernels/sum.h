@@ -1,0 +1,20 @@
+/* Sums of contiguous float arrays. */
+#ifndef GRADSMITH_SUM_H
+#define GRADSMITH_SUM_H
+
+#include "support/numpy_api.h"
+
+GS_HIDDEN_BEGIN
+
+/* out[o, i] = sum over r of x[o, r, i]; sizes are at least 1.  The order of additions depends on the sizes alone, never on
+ * the number of threads.  -1 with MemoryError on failure.  Called with the GIL, which large sums release. */
+int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
+int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
+
+/* The same for pairs, the parts of complex numbers: out[o, p] = sum over r of x[o, r, p]. */
+int gs_sum_pairs_float32(const float *x, float *out, npy_intp outer, npy_intp r);
+int gs_sum_pairs_float64(const double *x, double *out, npy_intp outer, npy_intp r);
+
+GS_HIDDEN_END
+
+#endif

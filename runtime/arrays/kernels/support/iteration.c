@@ -1,0 +1,258 @@
+#include "iteration.h"
+#include "order.h"
+#include "threads/thread_pool.h"
+
+/* ---- shapes */
+
+static void
+raise_shapes(PyObject *const *arrays, int i, int k, int dim, npy_intp a_size, npy_intp b_size)
+{
+    PyArrayObject_fields *a = gs_fields(arrays[i]), *b = gs_fields(arrays[k]);
+    PyObject *a_text = gs_shape_text(a->nd, a->dimensions);
+    PyObject *b_text = gs_shape_text(b->nd, b->dimensions);
+    if (a_text != NULL && b_text != NULL) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "The size of tensor %c (%zd) must match the size of tensor %c (%zd) at non-singleton dimension %d; "
+                     "shapes %U and %U do not broadcast",
+                     'a' + i, a_size, 'a' + k, b_size, dim, a_text, b_text);
+    }
+    Py_XDECREF(a_text);
+    Py_XDECREF(b_text);
+}
+
+int
+gs_broadcast_shape(PyObject *const *arrays, int n, npy_intp *dims)
+{
+    int nd = 0;
+    for (int i = 0; i < n; i++) {
+        int own = gs_fields(arrays[i])->nd;
+        nd = own > nd ? own : nd;
+    }
+    for (int d = nd - 1; d >= 0; d--) {
+        npy_intp size = 1;
+        int decided_by = 0;
+        for (int i = 0; i < n; i++) {
+            PyArrayObject_fields *a = gs_fields(arrays[i]);
+            int own = d - (nd - a->nd);
+            npy_intp own_size = own < 0 ? 1 : a->dimensions[own];
+            if (own_size == 1 || own_size == size) {
+                continue;
+            }
+            if (size != 1) {
+                raise_shapes(arrays, decided_by, i, d, size, own_size);
+                return -1;
+            }
+            size = own_size;
+            decided_by = i;
+        }
+        dims[d] = size;
+    }
+    return nd;
+}
+
+static int
+can_merge(const gs_iteration *it, const npy_intp *strides)
+{
+    int inner = it->nd - 1;
+    for (int i = 0; i < it->n_operands; i++) {
+        if (it->strides[i][inner] * it->dims[inner] != strides[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void
+append_dim(gs_iteration *it, npy_intp size, const npy_intp *strides)
+{
+    if (it->nd > 0 && can_merge(it, strides)) {
+        it->dims[it->nd - 1] *= size;
+        return;
+    }
+    it->dims[it->nd] = size;
+    for (int i = 0; i < it->n_operands; i++) {
+        it->strides[i][it->nd] = strides[i];
+    }
+    it->nd++;
+}
+
+void
+gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims)
+{
+    npy_intp strides[GS_MAX_OPERANDS];
+    int order[NPY_MAXDIMS];
+    gs_order(&arrays[n - 1], 1, nd, dims, order);
+    it->n_operands = n;
+    it->nd = 0;
+    it->size = 1;
+    for (int i = 0; i < n; i++) {
+        it->data[i] = gs_fields(arrays[i])->data;
+    }
+    for (int k = 0; k < nd; k++) {
+        int d = order[k];
+        it->size *= dims[d];
+        if (dims[d] == 1) {
+            continue;
+        }
+        for (int i = 0; i < n; i++) {
+            strides[i] = gs_broadcast_stride(arrays[i], nd, d);
+        }
+        append_dim(it, dims[d], strides);
+    }
+    if (it->nd == 0) {
+        memset(strides, 0, sizeof(strides));
+        append_dim(it, 1, strides);
+    }
+}
+
+/* ---- order of the walk */
+
+static void
+swap_inner_dims(gs_iteration *it)
+{
+    npy_intp size = it->dims[0];
+    it->dims[0] = it->dims[1];
+    it->dims[1] = size;
+    for (int i = 0; i < it->n_operands; i++) {
+        npy_intp stride = it->strides[i][0];
+        it->strides[i][0] = it->strides[i][1];
+        it->strides[i][1] = stride;
+    }
+}
+
+#define BLOCK 64
+
+/* Some operand steps through memory in larger steps inside than outside, as a transposed one does.  Then each cache
+ * line would be fetched once per element. */
+static int
+needs_blocks(const gs_iteration *it)
+{
+    if (it->nd < 2 || it->dims[0] < 2 * BLOCK || it->dims[1] < 4) {
+        return 0;
+    }
+    for (int i = 0; i < it->n_operands; i++) {
+        npy_intp inner = Py_ABS(it->strides[i][0]), outer = Py_ABS(it->strides[i][1]);
+        if (inner >= 64 && outer < inner && outer != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Splits the innermost dimension into blocks that are walked outside of the second one:
+ *
+ *     dims [n, m, ...]  ->  [BLOCK, m, n / BLOCK, ...]  and  rest [n % BLOCK, m, ...] */
+static void
+split_into_blocks(gs_iteration *it, gs_iteration *rest)
+{
+    npy_intp n_blocks = it->dims[0] / BLOCK;
+    *rest = *it;
+    rest->dims[0] = it->dims[0] % BLOCK;
+    rest->size = it->size / it->dims[0] * rest->dims[0];
+    it->size -= rest->size;
+    memmove(&it->dims[3], &it->dims[2], sizeof(npy_intp) * (size_t)(it->nd - 2));
+    it->dims[0] = BLOCK;
+    it->dims[2] = n_blocks;
+    for (int i = 0; i < it->n_operands; i++) {
+        npy_intp *strides = it->strides[i];
+        memmove(&strides[3], &strides[2], sizeof(npy_intp) * (size_t)(it->nd - 2));
+        strides[2] = strides[0] * BLOCK;
+        rest->data[i] += strides[2] * n_blocks;
+    }
+    it->nd++;
+}
+
+/* ---- the walk */
+
+typedef struct {
+    const gs_iteration *it;
+    const gs_loop *loop;
+} walk;
+
+/* Elements first..last of a single dimension. */
+static void
+walk_row(void *context, npy_intp first, npy_intp last)
+{
+    const walk *w = context;
+    char *args[GS_MAX_OPERANDS];
+    npy_intp strides[GS_MAX_OPERANDS];
+    npy_intp n = last - first;
+    for (int i = 0; i < w->it->n_operands; i++) {
+        strides[i] = w->it->strides[i][0];
+        args[i] = w->it->data[i] + first * strides[i];
+    }
+    w->loop->run(args, &n, strides, w->loop->data);
+}
+
+/* Rows first..last, counted over all dimensions but the innermost. */
+static void
+walk_rows(void *context, npy_intp first, npy_intp last)
+{
+    const walk *w = context;
+    const gs_iteration *it = w->it;
+    int n_operands = it->n_operands;
+    char *position[GS_MAX_OPERANDS], *args[GS_MAX_OPERANDS];
+    npy_intp strides[GS_MAX_OPERANDS];
+    npy_intp index[GS_MAX_DIMS];
+    npy_intp left = first;
+    for (int i = 0; i < n_operands; i++) {
+        strides[i] = it->strides[i][0];
+        position[i] = it->data[i];
+    }
+    for (int d = 1; d < it->nd; d++) {
+        index[d] = left % it->dims[d];
+        left /= it->dims[d];
+        for (int i = 0; i < n_operands; i++) {
+            position[i] += index[d] * it->strides[i][d];
+        }
+    }
+    for (npy_intp row = first;;) {
+        for (int i = 0; i < n_operands; i++) {
+            args[i] = position[i]; /* a loop may change its arguments */
+        }
+        w->loop->run(args, it->dims, strides, w->loop->data);
+        if (++row == last) {
+            return;
+        }
+        int d = 1;
+        while (++index[d] == it->dims[d]) {
+            for (int i = 0; i < n_operands; i++) {
+                position[i] -= it->strides[i][d] * (it->dims[d] - 1);
+            }
+            index[d++] = 0;
+        }
+        for (int i = 0; i < n_operands; i++) {
+            position[i] += it->strides[i][d];
+        }
+    }
+}
+
+static void
+run_ordered(gs_iteration *it, const gs_loop *loop)
+{
+    walk w = {it, loop};
+    if (it->size == 0) {
+        return;
+    }
+    if (it->nd == 1) {
+        gs_parallel(walk_row, &w, it->size, loop->cost, 64);
+    } else {
+        gs_parallel(walk_rows, &w, it->size / it->dims[0], it->dims[0] * loop->cost + 4, 1);
+    }
+}
+
+void
+gs_iteration_run(gs_iteration *it, const gs_loop *loop)
+{
+    if (it->nd > 1 && it->dims[0] <= 8 && it->dims[1] > 4 * it->dims[0]) {
+        swap_inner_dims(it); /* few long steps cost less than many calls */
+    }
+    if (!needs_blocks(it)) {
+        run_ordered(it, loop);
+        return;
+    }
+    gs_iteration rest;
+    split_into_blocks(it, &rest);
+    run_ordered(it, loop);
+    run_ordered(&rest, loop);
+}

@@ -1,0 +1,122 @@
+"""Views with strides of their own: whether they stay inside the memory, and which elements they share with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.arrays.memory import address_of, array_over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # slow to import
+
+    Array = NDArray[Any]
+    Shape = Sequence[int]
+
+
+class StridedGeometry(NamedTuple):
+    """A view with strides of its own, and the array it was made from; strides and offset are in bytes."""
+
+    from_size: tuple[int, ...]
+    from_stride: tuple[int, ...]
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int  # of the view's first element from the array's
+
+
+def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset: int | None) -> StridedGeometry:
+    """Geometry of a view, strides and offset in elements; the offset counts from the start of the memory.
+
+    Raises
+    ------
+    RuntimeError
+        When an element of the view would lie outside the memory that the array is part of.
+    """
+    if len(size) != len(stride):
+        raise RuntimeError(f"as_strided(): size {list(size)} and stride {list(stride)} differ in length")
+    if any(n < 0 for n in size) or any(s < 0 for s in stride) or (storage_offset or 0) < 0:
+        raise RuntimeError(
+            f"as_strided(): negative sizes, strides and offsets are not supported, got size {list(size)}, "
+            f"stride {list(stride)}, storage_offset {storage_offset}"
+        )
+    from_stride = array.strides
+    low, high = _bounds_of(_memory_of(array))
+    first = address_of(array)
+    if has_no_data(array):  # as if it were the memory of a contiguous array
+        from_stride = contiguous_strides(array.shape, array.itemsize)
+        low, high = first, first + array.nbytes
+    start = first if storage_offset is None else low + storage_offset * array.itemsize
+    steps = tuple(step * array.itemsize for step in stride)
+    end = start + sum((n - 1) * step for n, step in zip(size, steps)) + array.itemsize
+    if math.prod(size) and (start < low or end > high):
+        raise RuntimeError(
+            f"as_strided(): size {list(size)}, stride {list(stride)} and storage_offset {storage_offset} reach beyond "
+            f"the {(high - low) // array.itemsize} elements of the tensor's memory"
+        )
+    return StridedGeometry(array.shape, from_stride, tuple(size), steps, start - first)
+
+
+def contiguous_strides(size: Shape, itemsize: int) -> tuple[int, ...]:
+    """Strides, in bytes, of elements in row-major order without gaps."""
+    return tuple(math.prod(max(n, 1) for n in size[axis + 1 :]) * itemsize for axis in range(len(size)))
+
+
+def memory_over(array: Array, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array | None:
+    """An array over the memory that `array` is part of, or None where it would reach beyond.
+
+    `stride` and `offset`, which counts from the first element of `array`, are in bytes.
+    """
+    owner = _memory_of(array)
+    low, high = _bounds_of(owner)
+    start = address_of(array) + offset
+    end = start + sum((n - 1) * step for n, step in zip(size, stride)) + array.itemsize
+    if any(n < 0 for n in (*size, *stride)) or (all(size) and (start < low or end > high)):
+        return None
+    part = array_over(owner, array.dtype, size, stride, start - address_of(owner) if all(size) else 0)
+    part.flags.writeable = array.flags.writeable
+    return part
+
+
+def elements_from(array: Array) -> Array:
+    """All elements of the memory that `array` is part of from its first element on, as a vector."""
+    count = (_bounds_of(_memory_of(array))[1] - address_of(array)) // array.itemsize
+    part = memory_over(array, (max(count, 0),), (array.itemsize,), 0)
+    assert part is not None
+    return part
+
+
+def _bounds_of(array: Array) -> tuple[int, int]:
+    """Where the first byte of the array lies, and where the first behind it."""
+    first = address_of(array)
+    if not array.size:
+        return first, first
+    reaches = [(n - 1) * step for n, step in zip(array.shape, array.strides)]
+    below, above = (sum(reach for reach in reaches if reach * sign > 0) for sign in (-1, 1))
+    return first + below, first + above + array.itemsize
+
+
+def _memory_of(array: Array) -> Array:
+    """The array that owns the memory."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def common_places(geometry: StridedGeometry) -> tuple[Array, Array, Array]:
+    """Numbers of the places that the array and the view use, and how many elements of the array share each place."""
+    source = _places(geometry.from_size, geometry.from_stride, 0)
+    target = _places(geometry.size, geometry.stride, geometry.offset)
+    places, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
+    source, target = numbers[: source.size], numbers[source.size :]
+    return source, target, np.bincount(source, minlength=places.size)
+
+
+def _places(size: Shape, stride: Shape, offset: int) -> Array:
+    """Byte offset of every element, in order."""
+    axes = [np.arange(n, dtype=np.int64) * step for n, step in zip(size, stride)]
+    grid = np.ix_(*axes) if axes else ()
+    return np.broadcast_to(sum(grid, start=np.int64(offset)), tuple(size)).reshape(-1)

@@ -1,0 +1,1 @@
+"""What the text of an op calls: arguments, overloads, fused loops, writing in place, forward mode."""

@@ -1,0 +1,371 @@
+"""Forward mode: what the generated rules of ops are written with, and dual numbers. See tangent.pyx, Note [Levels].
+
+Note [Tangents of views]
+A view has no tangent of its own: it shows the memory of its base, and its tangent shows that of the base's tangent,
+which is laid out alike. So a write to either is seen by the other, in value and in tangent. An op that writes in
+place writes into the tangent too; only what has no tangent yet is given a new one (a base of zeros, for a view).
+
+Note [Dual numbers are aliases]
+`make_dual` leaves its tensor as it is: the dual number is another tensor over the same memory and version counter, whose
+history is that of the tensor. It is no view, since its tangent is not that of its base.
+"""
+from cpython.ref cimport PyObject
+from libc.stdint cimport UINT64_MAX
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.tangent cimport (
+    Level,
+    Tangent,
+    attach,
+    expect_own,
+    get_ceiling,
+    has_tangent_1,
+    levels_of,
+    swap_ceiling,
+)
+from gradsmith.runtime.graph.tensor cimport INFERENCE, IS_TANGENT, IS_VIEW, TensorBase, VIEW_RESTRICTIONS, wrap
+from gradsmith.runtime.history.history cimport collect_edge, has_gradient, requires_grad, set_history
+from gradsmith.runtime.history.view cimport share_version, view_at
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, swap_grad_mode
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from gradsmith.runtime.switches import upcalls
+
+cnp.import_array()
+
+
+cdef TensorBase tangent_at(TensorBase t, Level level):
+    """The tangent of `t` at a level, or None; that of a view shows its base's, see Note [Tangents of views]."""
+    cdef Tangent tangent
+    cdef TensorBase of_base
+    if t is None:
+        return None
+    tangent = expect_own(t, level)
+    if tangent is not None:
+        return tangent.value
+    if not t.flags & IS_VIEW:
+        return None
+    of_base = tangent_at(<TensorBase>t.base, level)
+    return None if of_base is None else view_at(of_base, <TensorBase>t.base, t)
+
+
+# ---- the rule of an op
+
+cdef object zeros_for(object operand):
+    """The tangent of an operand that has none; of a missing tensor, nothing."""
+    return None if operand is None else zeros_like(operand)
+
+
+cdef LevelWalk walk_levels(tuple operands):
+    cdef LevelWalk walk = LevelWalk.__new__(LevelWalk)
+    walk.levels = levels_of(operands)
+    walk.ceiling_before = get_ceiling()
+    walk.recording_before = -1
+    return walk
+
+
+cdef class LevelWalk:
+    """Goes over the levels of an op's operands, old to young; see Note [Levels].
+
+    ``while walk.next(): ...`` runs the rule for one level after the other, and ``walk.end()`` belongs in a `finally`.
+    """
+
+    cdef bint next(self) except -1:
+        if self.position == len(self.levels):
+            return False
+        self.level = self.levels[self.position]
+        self.position += 1
+        swap_ceiling(self.level.number)
+        return True
+
+    cdef void end(self) noexcept:
+        swap_ceiling(self.ceiling_before)
+        if self.recording_before >= 0:
+            swap_grad_mode(self.recording_before)
+
+    cdef TensorBase tangent(self, TensorBase t):
+        return tangent_at(t, self.level)
+
+    cdef list tangents(self, object tensors):
+        cdef list found = [None if t is None else tangent_at(t, self.level) for t in tensors or ()]
+        if not any([tangent is not None for tangent in found]):
+            return None
+        return [zeros_for(t) if tangent is None else tangent for t, tangent in zip(tensors, found)]
+
+    cdef object or_zeros(self, object tangent, object operand):
+        if tangent is not None or operand is None:
+            return tangent
+        return zeros_like(operand) if isinstance(operand, TensorBase) else [zeros_for(t) for t in operand]
+
+    cdef int give(self, TensorBase result, TensorBase tangent) except -1:
+        """`tangent` is the result's; None is zero. One that the result has already, written in place, is overwritten."""
+        cdef TensorBase present
+        if not has_gradient(result):
+            return 0
+        if result.flags & IS_VIEW:
+            make_writable(<TensorBase>result.base, self.level, tangent is not None)
+        present = tangent_at(result, self.level)
+        if present is not None and may_be_written(present):
+            upcalls.fill_(present, 0) if tangent is None else upcalls.copy_(present, fitting(result, tangent))
+        elif tangent is not None:
+            attach(result, self.level, laid_out_like(result, fitting(result, tangent)))
+        elif present is not None:
+            attach(result, self.level, zeros_like(result))
+        return 0
+
+    cdef int give_list(self, object results, object tangents) except -1:
+        """Those of a list of results; None is zeros for all."""
+        for result, tangent in zip(results, tangents or [None] * len(results)):
+            self.give(<TensorBase>result, <TensorBase>tangent)
+        return 0
+
+    cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1:
+        """One formula of a transposed rule, and the tangent of its input."""
+        if formula is None:
+            return 0
+        if self.formulas is None:
+            self.formulas, self.cotangents = [], []
+        self.formulas.append(fitting(operand, <TensorBase>formula))
+        self.cotangents.append(tangent)
+        return 0
+
+    cdef int transpose_list(self, object operands, list tangents, object formulas) except -1:
+        """The same for a list of tensors, whose formula gives a list."""
+        for operand, tangent, formula in zip(operands, tangents, formulas or ()):
+            if operand is not None:
+                self.transpose(<TensorBase>operand, <TensorBase>tangent, formula)
+        return 0
+
+    cdef int give_transposed(self, tuple results, tuple stand_ins) except -1:
+        """Run the recorded formulas backwards, from the tangents of the inputs to those of the results."""
+        cdef list formulas = self.formulas or []
+        cdef list cotangents = self.cotangents or []
+        cdef bint recording = self.recording_before
+        self.formulas = self.cotangents = None
+        self.recording_before = -1
+        swap_grad_mode(recording)
+        linear = [i for i, formula in enumerate(formulas) if formula.requires_grad]
+        found = [None] * len(results)
+        if linear:
+            found = upcalls.grad(
+                [formulas[i] for i in linear], list(stand_ins), [cotangents[i] for i in linear],
+                create_graph=recording, allow_unused=True,
+            )
+        for result, tangent in zip(results, found):
+            self.give(<TensorBase>result, <TensorBase>tangent)
+        return 0
+
+
+cdef TensorBase stand_in(LevelWalk walk, TensorBase result):
+    """Zeros in place of a gradient: what is recorded from here on is the linear map that a formula is."""
+    cdef bint recording = swap_grad_mode(True)
+    if walk.recording_before < 0:
+        walk.recording_before = recording
+    return zeros_like(result).requires_grad_()
+
+
+cdef list stand_in_list(LevelWalk walk, object results):
+    return [stand_in(walk, <TensorBase>result) for result in results]
+
+
+cdef TensorBase plus(TensorBase a, TensorBase b):
+    return b if a is None else upcalls.add(a, b)
+
+
+cdef list plus_list(list a, object b):
+    return list(b) if a is None else [plus(<TensorBase>x, <TensorBase>y) for x, y in zip(a, b)]
+
+
+cdef int make_writable(TensorBase base, Level level, bint needed) except -1:
+    """A view of `base` is about to be written: its tangent has to be one that can be, if it has or needs one."""
+    cdef TensorBase present = tangent_at(base, level)
+    if present is None and needed:
+        attach(base, level, zeros_like(base))
+    elif present is not None and not may_be_written(present):
+        attach(base, level, copied_like(base, present))
+    return 0
+
+
+cdef bint may_be_written(TensorBase tangent) noexcept:
+    """Not where `check_inplace` would refuse, as of one that the user wants a gradient of: the value is written already."""
+    cdef TensorBase owner = <TensorBase>tangent.base if tangent.flags & IS_VIEW else tangent
+    if tangent.flags & INFERENCE and not inference_mode_enabled():
+        return False
+    if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>tangent.array):
+        return is_meta(tangent.array)
+    if not grad_enabled() or not requires_grad(tangent):
+        return True
+    return owner.grad_fn != NULL and not is_alias(owner) and not tangent.flags & VIEW_RESTRICTIONS
+
+
+cdef TensorBase zeros_like(TensorBase t):
+    return wrap(<object>t.array if is_meta(t.array) else np.zeros_like(<object>t.array))
+
+
+# ---- the form of a tangent
+
+cdef TensorBase fitting(TensorBase t, TensorBase value):
+    """`value` in the shape and dtype of `t`, broadcast or summed; a real tensor takes the real part."""
+    if value.shape != t.shape:
+        value = upcalls.expand(value, t.shape) if broadcasts_to(value, t) else upcalls.sum_to(value, t.shape)
+    if value.dtype != t.dtype:
+        if value.is_complex() and not t.is_complex():
+            value = upcalls.real(value)
+        value = upcalls.to(value, t.dtype)
+    return value
+
+
+cdef bint broadcasts_to(TensorBase value, TensorBase t) noexcept:
+    cdef int missing = cnp.PyArray_NDIM(<cnp.ndarray>t.array) - cnp.PyArray_NDIM(<cnp.ndarray>value.array), i
+    if missing < 0:
+        return False
+    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>value.array)):
+        size = cnp.PyArray_DIM(<cnp.ndarray>value.array, i)
+        if size != 1 and size != cnp.PyArray_DIM(<cnp.ndarray>t.array, missing + i):
+            return False
+    return True
+
+
+cdef TensorBase laid_out_like(TensorBase t, TensorBase value):
+    """`value` in memory of its own with the strides of `t`: a view of `t` has to find its part in it."""
+    if value.base == NULL and not value.flags & IS_TANGENT and same_strides(t.array, value.array):
+        return value
+    return copied_like(t, value)
+
+
+cdef bint same_strides(PyObject *a, PyObject *b) noexcept:
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>a)):
+        if cnp.PyArray_DIM(<cnp.ndarray>a, i) > 1 and (
+            cnp.PyArray_STRIDE(<cnp.ndarray>a, i) != cnp.PyArray_STRIDE(<cnp.ndarray>b, i)
+        ):
+            return False
+    return True
+
+
+# ---- for the rest of the runtime
+
+cdef int copy_tangents(TensorBase source, TensorBase target) except -1:
+    """Copies of all tangents: those of a value that is about to be overwritten, with its tangents."""
+    cdef LevelWalk walk
+    if not has_tangent_1(source):
+        return 0
+    walk = walk_levels((source,))
+    try:
+        while walk.next():
+            attach(target, walk.level, laid_out_like(target, upcalls.clone(walk.tangent(source))))
+    finally:
+        walk.end()
+    return 0
+
+
+cdef int end_tangents(TensorBase t) except -1:
+    cdef LevelWalk walk
+    if not has_tangent_1(t):
+        return 0
+    walk = walk_levels((t,))
+    try:
+        while walk.next():
+            walk.give(t, None)
+    finally:
+        walk.end()
+    return 0
+
+
+# ---- dual numbers
+
+cdef class AliasBackward0(Node):
+    """The gradient of a dual number is that of the tensor it was made of."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if self.wants(0):
+            give(grad_inputs, 0, gradient(grads, 0))
+        return 0
+
+
+cdef TensorBase alias_of(TensorBase t):
+    """See Note [Dual numbers are aliases]."""
+    cdef TensorBase alias = share_version(t, <object>t.array)
+    cdef AliasBackward0 node
+    if grad_enabled() and requires_grad(t):
+        node = AliasBackward0.__new__(AliasBackward0)
+        node.init(1, 0, 0)
+        collect_edge(node, 0, t)
+        set_history(alias, node)
+    return alias
+
+
+cdef bint is_alias(TensorBase t) noexcept:
+    return t.base != NULL and not t.flags & IS_VIEW and t.grad_fn != NULL and isinstance(<object>t.grad_fn, AliasBackward0)
+
+
+def open_level():
+    """A new level, younger than all."""
+    cdef Level level = Level()
+    level.open()
+    return level
+
+
+def close_level(Level level not None):
+    """End a level: every tangent of it is taken away."""
+    level.close()
+
+
+def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level level not None):
+    """Alias of `tensor` with a tangent at `level`, besides those that `tensor` has at other levels."""
+    cdef TensorBase dual = alias_of(tensor)
+    for other in levels_of((tensor,)):
+        attach(dual, other, laid_out_like(dual, tangent_at(tensor, other)))
+    attach(dual, level, tangent if lies_alike(tensor, tangent) else copied_like(dual, tangent))
+    return dual
+
+
+cdef bint lies_alike(TensorBase tensor, TensorBase tangent) except -1:
+    """Is `tangent` itself taken, as in PyTorch: with the strides of `tensor`, and at the same place of as much memory?"""
+    if not same_strides(tensor.array, tangent.array):
+        return False
+    if not (tensor.flags | tangent.flags) & IS_VIEW:
+        return True
+    return place_in_memory(tensor) == place_in_memory(tangent)
+
+
+cdef tuple place_in_memory(TensorBase t):
+    """Bytes between the start of the memory of its base and that of `t`, and the size of that memory."""
+    low, high = byte_bounds(<object>(<TensorBase>t.base).array if t.flags & IS_VIEW else <object>t.array)
+    return <size_t>cnp.PyArray_DATA(<cnp.ndarray>t.array) - low, high - low
+
+
+cdef TensorBase copied_like(TensorBase t, TensorBase value):
+    """A copy of `value` with the order of dimensions of `t`."""
+    if is_meta(value.array):
+        return upcalls.clone(value)
+    return upcalls.copy_(wrap(np.empty_like(<object>t.array)), value)
+
+
+def tangent_of(TensorBase tensor not None, Level level not None):
+    """The tangent at `level`, or None."""
+    return tangent_at(tensor, level)
+
+
+def primal_of(TensorBase tensor not None, Level level not None):
+    """Alias of `tensor` with its tangents of levels older than `level` alone."""
+    cdef TensorBase primal = alias_of(tensor)
+    for other in levels_of((tensor,)):
+        if other.number < level.number:
+            attach(primal, other, laid_out_like(primal, tangent_at(tensor, other)))
+    return primal
+
+
+def is_forward_enabled():
+    """Are tangents carried along in this thread."""
+    return get_ceiling() != 0
+
+
+def set_forward_enabled(bint enabled):
+    """Carry tangents along, or not; gives what it was."""
+    return swap_ceiling(UINT64_MAX if enabled else 0) != 0

@@ -1,0 +1,223 @@
+"""Compiled loops of pointwise formulas, run on the arrays of a node or of a forward.
+
+Note [Loops or ops]
+A loop and the ops that its formula names round differently. Which of them runs depends on the operands, their tangents
+included, and on whether the graph of the gradient is wanted; never on what happens to be switched on elsewhere. The loops
+are for float32 and float64. Half precision is computed in float32 and rounded once at the end, as PyTorch does.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport FusedKernel, cast, copy_into, fused, fused_over, is_meta, release_array
+from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable, wants
+from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
+from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels
+from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
+from gradsmith.runtime.history.input_buffer cimport is_owned
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+cdef extern from *:
+    """
+    #define GS_IS_PASS(kernel) ((kernel)->loops[0] == NULL)
+    """
+    bint GS_IS_PASS(const FusedKernel *kernel) noexcept
+
+cdef enum:
+    SAVED_SOURCE = 0x40         # GS_SAVED of kernels/fused.h
+    SOURCE_MASK = 0x3F
+    MAX_INPUTS = 8
+
+
+cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
+    cdef uint32_t wanted = node.wanted
+    cdef int edge, last = -1
+    if grad_enabled() or (open_levels != 0 and meets_tangent(node, grads)):
+        return False
+    for edge in range(node.n_edges):
+        if wants(wanted, edge):
+            last = edge
+    for edge in range(last + 1):
+        if wants(wanted, edge) and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], edge == last):
+            drop_all(grad_inputs, edge)
+            return False
+    return True
+
+
+cdef bint meets_tangent(Node node, PyObject **grads) except -1:
+    """Does an incoming gradient or a saved tensor carry a tangent, which the loops would lose?"""
+    cdef int i
+    for i in range(node.n_outputs):
+        if grads[i] != NULL and carries_tangent(<TensorBase>grads[i]):
+            return True
+    for i in range(node.n_saved):
+        if saved_carries_tangent(node, i):
+            return True
+    return False
+
+
+cdef bint saved_carries_tangent(Node node, int slot) except -1:
+    cdef SavedVariable *saved = &node.saved[slot]
+    if SAVED_INPUT <= saved.kind <= SAVED_OUTPUT:
+        return carries_tangent(<TensorBase>saved.value)
+    return saved.kind == SAVED_DUAL and carries_tangent(unpack(node, slot))
+
+
+cdef void drop_all(PyObject **grad_inputs, int count) noexcept:
+    cdef int i
+    for i in range(count):
+        if grad_inputs[i] != NULL:
+            Py_DECREF_pointer(grad_inputs[i])
+            grad_inputs[i] = NULL
+
+
+cdef bint apply_one(
+    Node node, const FusedKernel *kernel, PyObject **grads, PyObject **grad_input, bint last
+) except -1:
+    """Gradient of one edge. The last one may be computed in the incoming gradient's own memory."""
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double scalars[MAX_INPUTS]
+    cdef PyObject *grad = grads[0]
+    cdef PyObject *array
+    cdef PyObject *reuse = NULL
+    cdef int i
+    if GS_IS_PASS(kernel):
+        Py_INCREF_pointer(grad)
+        grad_input[0] = grad
+        return True
+    for i in range(kernel.n_inputs):
+        if kernel.inputs[i] & SAVED_SOURCE:
+            array = saved_array(node, kernel.inputs[i] & SOURCE_MASK)
+        else:
+            array = NULL if grads[kernel.inputs[i]] == NULL else (<TensorBase>grads[kernel.inputs[i]]).array
+        if array == NULL:
+            return False
+        inputs[i] = array
+    for i in range(kernel.n_scalars):
+        scalar = unpack_number(node, kernel.scalars[i])
+        if type(scalar) is complex:
+            return False
+        scalars[i] = scalar
+    if last and is_owned(grad):
+        reuse = (<TensorBase>grad).array
+    array = fused(kernel, inputs, scalars, reuse)
+    if array == NULL and kernel.n_scalars == 0:
+        array = fused_of_halves(kernel, inputs, scalars)
+    if array == NULL:
+        return False
+    if array == reuse:
+        # The engine's own reference, moved: the gradient tensor goes on with new contents.
+        Py_DECREF_pointer(array)
+        grads[0] = NULL
+        grad_input[0] = grad
+        return True
+    result = wrap_owned(array)
+    Py_INCREF(result)
+    grad_input[0] = <PyObject *>result
+    return True
+
+
+cdef bint read_scalars(const FusedKernel *kernel, object scalars, double *numbers) except -1:
+    cdef int i
+    for i in range(kernel.n_scalars):
+        scalar = scalars[kernel.scalars[i]]
+        if type(scalar) is complex:
+            return False
+        numbers[i] = scalar
+    return True
+
+
+cdef bint read_operands(
+    const FusedKernel *kernel, PyObject **tensors, object scalars, PyObject **inputs, double *numbers
+) except -1:
+    """False when a number is complex, which no kernel takes."""
+    cdef int i
+    if not read_scalars(kernel, scalars, numbers):
+        return False
+    for i in range(kernel.n_inputs):
+        inputs[i] = (<TensorBase>tensors[kernel.inputs[i]]).array
+    return True
+
+
+cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars):
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double numbers[MAX_INPUTS]
+    cdef PyObject *array
+    if not read_operands(kernel, tensors, scalars, inputs, numbers):
+        return None
+    array = fused_or_in_float32(kernel, inputs, numbers)
+    return None if array == NULL else wrap_owned(array)
+
+
+cdef PyObject *fused_or_in_float32(
+    const FusedKernel *kernel, PyObject **inputs, const double *numbers
+) except? NULL:
+    cdef PyObject *array = fused(kernel, inputs, numbers, NULL)
+    return array if array != NULL else fused_of_halves(kernel, inputs, numbers)
+
+
+cdef PyObject *fused_of_halves(const FusedKernel *kernel, PyObject **inputs, const double *numbers) except? NULL:
+    """In float32, and rounded once at the end. NULL without an exception when the inputs are not all float16."""
+    cdef PyObject *wide[MAX_INPUTS]
+    cdef PyObject *result
+    cdef PyObject *half
+    cdef list held = []
+    cdef int i
+    for i in range(kernel.n_inputs):
+        if cnp.PyArray_TYPE(<cnp.ndarray>inputs[i]) != cnp.NPY_FLOAT16 or is_meta(inputs[i]):
+            return NULL
+    for i in range(kernel.n_inputs):
+        wide[i] = cast(inputs[i], cnp.NPY_FLOAT32)
+        held.append(<object>wide[i])
+        Py_DECREF_pointer(wide[i])
+    result = fused(kernel, wide, numbers, NULL)
+    half = cast(result, cnp.NPY_FLOAT16)
+    release_array(result)
+    return half
+
+
+cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1:
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef double numbers[MAX_INPUTS]
+    cdef int i
+    if not read_operands(kernel, tensors, scalars, inputs, numbers):
+        return False
+    for i in range(kernel.n_inputs):
+        if inputs[i] != out.array and may_overlap(inputs[i], out.array):
+            return fused_and_copied(kernel, inputs, numbers, out)
+    return fused_over(kernel, inputs, numbers, out.array) or fused_and_copied(kernel, inputs, numbers, out)
+
+
+cdef bint fused_and_copied(
+    const FusedKernel *kernel, PyObject **inputs, const double *numbers, TensorBase out
+) except -1:
+    """By way of a new array, so that the values are those of the op that makes one."""
+    cdef PyObject *array = fused_or_in_float32(kernel, inputs, numbers)
+    if array == NULL:
+        return False
+    result = <object>array
+    Py_DECREF_pointer(array)
+    if not (cnp.PyArray_SAMESHAPE(result, <cnp.ndarray>out.array) and result.dtype == out.dtype):
+        return False
+    copy_into(out.array, <PyObject *>result)
+    return True
+
+
+cdef bint may_overlap(PyObject *a, PyObject *b) except -1:
+    """Elements of one array that are other elements of the other would be read after they are written."""
+    cdef char *start_a = <char *>cnp.PyArray_DATA(<cnp.ndarray>a)
+    cdef char *start_b = <char *>cnp.PyArray_DATA(<cnp.ndarray>b)
+    if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>a) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>b):
+        return (
+            start_a < start_b + cnp.PyArray_NBYTES(<cnp.ndarray>b)
+            and start_b < start_a + cnp.PyArray_NBYTES(<cnp.ndarray>a)
+        )
+    return np.may_share_memory(<object>a, <object>b)

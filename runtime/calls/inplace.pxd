@@ -1,0 +1,13 @@
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.tensor cimport TensorBase
+
+
+cdef int check_inplace(str op, TensorBase self) except -1                   # may the elements be written?
+cdef int check_change(str op, TensorBase self) except -1    # may the tensor be given another shape, or other memory?
+cdef TensorBase original_of(TensorBase self)
+cdef Node prepare_history(str op, TensorBase self, Node node)       # before the write, when it is recorded
+cdef void finish_inplace(TensorBase self, Node history) noexcept        # after it
+cdef int write_inplace(str op, TensorBase self, object array) except -1
+cdef int store_values(object target, object values) except -1              # arrays; cast, as far as there is data
+cdef int check_result_dtype(str op, object found, object target) except -1  # no category is lost by the cast
+cdef bint is_written_already(str op, object target, object source) except -1        # arrays; refuses overlapping ones

@@ -1,0 +1,174 @@
+"""Overloads that only the arguments tell apart, such as ``max(x)``, ``max(x, dim)`` and ``max(x, other)``.
+
+The signatures are tried in order; the first that takes the arguments wins. When none does, the error lists them all.
+"""
+from gradsmith.runtime.calls.arguments cimport is_operand, is_plain_number, is_tensor
+
+import numpy as np
+
+from gradsmith.runtime.arrays.device import is_device_name
+
+REQUIRED = object()     # default of a parameter that has none
+
+# In tuples made beforehand, see arguments.pyx.
+cdef tuple BOOLS = (bool, np.bool_)
+cdef tuple NUMBERS = (int, float, complex, np.number, np.bool_)
+cdef tuple DTYPES = (np.dtype, str, type)
+
+# The same second names that plain functions take.
+SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+cdef class Parameter:
+    cdef readonly str name
+    cdef str type           # in the words of the table, without "?"
+    cdef bint optional
+    cdef object default
+
+    def __init__(self, str name, str type_, default):
+        self.name = name
+        self.type = type_.rstrip("?")
+        self.optional = type_.endswith("?")
+        self.default = default
+
+    cdef bint takes(self, object value) except -1:
+        return (value is None and self.optional) or fits(value, self.type)
+
+
+cdef class Overload:
+    def __init__(self, str text, tuple parameters):
+        """`parameters` are (name, type, default, keyword only)."""
+        self.text = text
+        self.parameters = tuple([Parameter(name, type_, default) for name, type_, default, _ in parameters])
+        self.positional = len([name for name, _, _, keyword_only in parameters if not keyword_only])
+
+    cdef tuple expect_bound(self, tuple args, dict kwargs):
+        """A value for each parameter, or None when the arguments do not fit."""
+        cdef Parameter parameter
+        cdef int i, unused = len(kwargs), given = len(args)
+        cdef list bound = []
+        if given > self.positional:
+            return None
+        for i, parameter in enumerate(self.parameters):
+            value = REQUIRED
+            if unused and parameter.name in kwargs:
+                if i < given:
+                    return None     # given twice
+                value = kwargs[parameter.name]
+                unused -= 1
+            elif i < given:
+                value = args[i]
+            if value is REQUIRED:
+                if parameter.default is REQUIRED:
+                    return None
+                value = parameter.default
+            elif not parameter.takes(value):
+                return None
+            bound.append(value)
+        return tuple(bound) if unused == 0 else None
+
+
+cdef class Overloads:
+    def __init__(self, str name, tuple overloads):
+        self.name = name
+        self.overloads = overloads
+
+    cdef tuple bind(self, tuple args, dict kwargs, int *choice):
+        """Values for the parameters of the first signature that takes the arguments; its number in `choice`.
+
+        Raises TypeError when none does.
+        """
+        cdef Overload overload
+        cdef dict named = first_names(kwargs, self.overloads)
+        cdef int i
+        for i, overload in enumerate(self.overloads):
+            bound = overload.expect_bound(args, named)
+            if bound is not None:
+                choice[0] = i
+                return bound
+        raise TypeError(self.mismatch(args, kwargs))
+
+    def mismatch(self, tuple args, dict kwargs):
+        """What was given, and all that could have been."""
+        got = [type(value).__name__ for value in args]
+        got += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
+        candidates = "\n".join([f" * {overload.text}" for overload in self.overloads])
+        return (
+            f"{self.name}() received an invalid combination of arguments - got ({', '.join(got)}), "
+            f"but expected one of:\n{candidates}"
+        )
+
+    def match(self, *args, **kwargs):
+        """(number of the signature, values): for whoever wants to know what a call would do."""
+        cdef int choice = -1
+        bound = self.bind(args, kwargs, &choice)
+        return choice, bound
+
+
+cdef dict first_names(dict kwargs, tuple overloads):
+    """`axis` is `dim`, unless both were given: then the second name stays and fits nowhere. Nor is it a second name
+    where a parameter has it for its own."""
+    cdef Overload overload
+    cdef Parameter parameter
+    if not kwargs or not (SECOND_NAMES.keys() & kwargs.keys()):
+        return kwargs
+    own = {parameter.name for overload in overloads for parameter in overload.parameters}
+    return {
+        (name if name in own or SECOND_NAMES.get(name) in kwargs else SECOND_NAMES.get(name, name)): value
+        for name, value in kwargs.items()
+    }
+
+
+# ---- what fits a type
+
+cdef bint fits(object value, str type_) except -1:
+    if type_ == "Tensor":
+        return is_tensor(value)
+    if type_ == "int":
+        return is_int(value)
+    if type_ == "Tensor|Scalar":
+        return is_operand(value)
+    if type_ == "Scalar" or type_ == "float":
+        return is_number(value)
+    if type_ == "bool":
+        return isinstance(value, BOOLS)
+    if type_.endswith("]"):
+        return fits_list(value, type_)
+    if type_ == "str":
+        return isinstance(value, str)
+    if type_ == "dtype":
+        return isinstance(value, DTYPES) and not is_device_name(value)
+    if type_ == "device":
+        return is_device_name(value)
+    return type_ == "object"
+
+
+cdef bint fits_list(object value, str type_) except -1:
+    """How long the list must be is told when it is converted, with an error of its own.
+
+    So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
+    """
+    cdef str item = type_[:type_.index("[")]
+    if item == "Tensor" and not type_.endswith("[]"):
+        return isinstance(value, (list, tuple))
+    if isinstance(value, (list, tuple)):
+        return all([(part is None and item.endswith("?")) or fits(part, item.rstrip("?")) for part in value])
+    return (item == "int" or not type_.endswith("[]")) and fits(value, item)
+
+
+cdef bint is_int(object value) except -1:
+    if type(value) is int:
+        return True
+    if isinstance(value, BOOLS):
+        return False
+    if is_tensor(value):
+        return value.ndim == 0 and value.dtype.kind in "iu"
+    return hasattr(type(value), "__index__")
+
+
+cdef bint is_number(object value) except -1:
+    if is_plain_number(value):
+        return True
+    if is_tensor(value):
+        return value.ndim == 0 and not value.requires_grad
+    return isinstance(value, NUMBERS)

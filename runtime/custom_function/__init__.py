@@ -1,0 +1,1 @@
+"""Functions that users write with a derivative of their own."""

@@ -1,0 +1,76 @@
+"""``Function.apply``: a forward and a backward written in Python, recorded as one operation.
+
+`apply` calls the user's forward with recording off and gives its outputs a node for their history, whose own `apply`
+calls the user's backward. The classes that users derive from, with their documentation, are in
+gradsmith/autograd/function.py; the node is in custom_function/node.pyx, what becomes of the outputs in
+custom_function/outputs.pyx, and forward mode in custom_function/tangents.pyx.
+"""
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
+
+from gradsmith.runtime.custom_function.node cimport FunctionNode, is_own_setup_context
+from gradsmith.runtime.custom_function.outputs cimport Call, wrap_outputs
+from gradsmith.runtime.custom_function.tangents cimport carry_tangents
+from gradsmith.runtime.graph.tangent cimport has_tangent_1, open_levels, swap_ceiling
+from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.history.history cimport requires_grad
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
+
+from gradsmith.runtime.custom_function.arguments import bind, takes_exactly
+
+cdef extern from "Python.h":
+    ctypedef object (*newfunc)(PyTypeObject *, object, PyObject *)
+    ctypedef struct PyTypeObject:
+        newfunc tp_new
+
+cdef tuple no_arguments = ()
+
+
+def apply(cls, *args, **kwargs):
+    """Call the forward of the Function `cls` and record it: ``Function.apply``."""
+    cdef type backward_cls = cls._backward_cls
+    cdef FunctionNode node = (<PyTypeObject *>backward_cls).tp_new(<PyTypeObject *>backward_cls, no_arguments, NULL)
+    cdef bint has_setup = is_own_setup_context(cls.setup_context)
+    if kwargs or (has_setup and not takes_exactly(cls.forward, len(args))):
+        args, kwargs = bind(cls.forward, args, kwargs, not has_setup)
+        check_keywords(cls, kwargs)
+    cdef bint recorded = node.look_at_inputs(args) and grad_enabled()
+    if recorded:
+        node.lead_to(args)
+    output = call_forward(cls, node, args, kwargs, has_setup)
+    cdef bint is_tuple = isinstance(output, tuple)
+    cdef Call call = Call(node, args, recorded, has_setup)
+    cdef list results = wrap_outputs(call, output if is_tuple else (output,))
+    if open_levels != 0:
+        carry_tangents(call, results)
+    node.saved_for_forward = None
+    return tuple(results) if is_tuple else results[0]
+
+
+cdef object call_forward(object cls, FunctionNode node, tuple args, dict kwargs, bint has_setup):
+    """What the user's forward returns, run without recording and without tangents."""
+    forward = cls.forward
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)
+    try:
+        if has_setup:
+            output = forward(*args, **kwargs)
+            cls.setup_context(node, args, output)
+        elif kwargs:
+            output = forward(node, *args, **kwargs)
+        else:
+            output = forward(node, *args)
+    finally:
+        swap_ceiling(ceiling)
+        swap_grad_mode(recording)
+    return output
+
+
+cdef int check_keywords(object cls, dict kwargs) except -1:
+    for name, value in kwargs.items():
+        if isinstance(value, TensorBase) and (grad_enabled() and requires_grad(value) or has_tangent_1(value)):
+            raise TypeError(
+                f"{cls.__name__}.apply: the keyword-only argument '{name}' requires grad or has a tangent, but only positional "
+                "arguments have them. Make it positional in forward, or detach() it."
+            )
+    return 0

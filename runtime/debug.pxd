@@ -1,4 +1,0 @@
-# See debug.h.
-cdef extern from "runtime/debug.h":
-    bint GS_HAS_CHECKS
-    void GS_CHECK(bint condition, const char *message) noexcept

@@ -1,0 +1,1 @@
+"""One backward run, from its roots to the leaves."""

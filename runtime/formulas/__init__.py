@@ -1,0 +1,1 @@
+"""Helpers that formulas of the table call, written with ops."""

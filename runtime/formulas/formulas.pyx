@@ -1,0 +1,449 @@
+"""What formulas of derivatives.yaml call beyond ops: the parts of a gradient that need a loop, a case or a shape.
+
+Everything here is written with differentiable methods of tensors, so that a gradient that went through a helper has a
+gradient itself. The names and signatures are those of codegen/spec/vocabulary.py.
+"""
+
+from gradsmith.runtime.formulas.numbers cimport count_of, log_number, narrow_index, reduced_axes, wrapped
+from gradsmith.runtime.graph.tensor cimport TensorBase
+
+import math
+from itertools import accumulate
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.strided import common_places, geometry_of_strides
+from gradsmith.runtime.formulas import cross_entropy, einsum
+from gradsmith.runtime.graph.tensor import array_behind, from_array
+from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors.creation import full_like, zeros
+from gradsmith.runtime.tensors.creation import zeros_like as zeros_of_same_size
+
+FLOAT32 = np.dtype(np.float32)
+FLOAT64 = np.dtype(np.float64)
+
+
+cdef object conjugated(object tensor):
+    """Without the copy that the conjugate of a real tensor would be."""
+    return tensor.conj() if tensor.is_complex() else tensor
+
+
+cdef object values_of(object tensor):
+    return array_behind(tensor)
+
+
+cdef object zeros_beside(object tensor, object shape):
+    """Zeros of the tensor's dtype, on its device."""
+    return zeros(shape, dtype=tensor.dtype, device=tensor.device)
+
+
+cdef object placed_beside(object tensor, object array):
+    """A tensor of `array` on the device of `tensor`."""
+    return from_array(array_without_data(array.shape, array.dtype) if tensor.is_meta else array)
+
+
+# ---- arithmetic
+
+
+cpdef object zeros_like(object self):
+    """The gradient of what is constant between its jumps."""
+    return zeros_of_same_size(self)
+
+
+cpdef object zeros_like_info(object shape, object dtype, object device):
+    """`zeros_like` of a tensor of which only shape, dtype and device were kept."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+cpdef object not_implemented(object what):
+    """Stands for a gradient that nobody has worked out: an error once it is asked for."""
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+
+cpdef object is_differentiable(object dtype):
+    """Can a tensor of this dtype have a gradient."""
+    return dtype.kind in "fc"
+
+
+cpdef object sgn_backward(object gradient, object self, object value):
+    """On the real line sgn is constant; in the plane it turns with the argument."""
+    if not self.is_complex():
+        return zeros_like(gradient)
+    magnitude = self.abs()
+    turned = gradient / magnitude - (gradient / value).real * value / magnitude
+    return turned.masked_fill(magnitude == 0, 0)
+
+
+cpdef object div_backward_self(object gradient, object other, object mode):
+    return gradient / other if mode is None else zeros_like(gradient)
+
+
+cpdef object div_backward_other(object gradient, object self, object other, object mode):
+    return -gradient * (self / other / other) if mode is None else zeros_like(gradient)
+
+
+cpdef object pow_backward_self(object gradient, object self, object exponent):
+    """Zero where the exponent is, also where the power below it is infinite.
+
+    No loop of its own: numbers as exponents are mostly small integers, whose powers are cheap products.
+    """
+    if not isinstance(exponent, TensorBase):
+        return zeros_like(gradient) if exponent == 0 else gradient * conjugated(exponent * self ** (exponent - 1))
+    if exponent.dtype.kind == "b":
+        exponent = exponent.to(np.dtype(np.int64))
+    slope = gradient * conjugated(exponent * self ** (exponent - 1))
+    return slope.masked_fill(exponent == 0, 0)
+
+
+cpdef object pow_backward_exponent(object gradient, object self, object exponent, object value):
+    """Gradient times ``log(base) * value``; zero where a power of zero stays zero.
+
+    There the logarithm is taken of one, so that nothing infinite enters the gradient of this gradient.
+    """
+    harmless = (exponent.real if exponent.is_complex() else exponent) >= 0
+    if isinstance(self, TensorBase):
+        base = self.to(value.dtype)
+        return gradient * conjugated(value * base.masked_fill((base == 0) & harmless, 1).log())
+    if self == 0:
+        return (gradient * conjugated(value * -math.inf)).masked_fill(harmless, 0)
+    return gradient * conjugated(value * log_number(complex(self) if value.is_complex() else self))
+
+
+cpdef object clamp_open(object self, object min, object max):
+    """clamp with one bound, or two of which one may be a number and the other a tensor."""
+    if min is None and max is None:
+        raise RuntimeError("clamp(): at least one of 'min' or 'max' must not be None")
+    lifted = self if min is None else self.clamp_min(min)
+    return lifted if max is None else lifted.clamp_max(max)
+
+
+cpdef object is_sum(object reduce):
+    """Is this the way to reduce that has a derivative? Another one than the two that there are was refused before."""
+    return reduce == "add"
+
+
+cpdef object is_tanh(object approximate):
+    """Whether gelu is to be approximated."""
+    if approximate in ("none", "tanh"):
+        return approximate == "tanh"
+    raise RuntimeError(f"gelu(): approximate must be 'none' or 'tanh', but is {approximate!r}")
+
+
+cpdef object fits_loop(object self):
+    """Whether compiled loops take the tensor: float32 or float64 of NumPy's own descriptors, aligned."""
+    array = values_of(self)
+    return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and (array.flags.aligned or self.is_meta)
+
+
+cpdef object where_number(object condition, object self, object other):
+    """`where` of a condition that is one for all elements: a tensor, also where a number is chosen."""
+    chosen, model = (self, other) if condition else (other, self)
+    return chosen if isinstance(chosen, TensorBase) else full_like(model, chosen)
+
+
+# ---- reductions
+
+
+cdef object restored(object tensor, object shape, object dim, object keepdim):
+    """A reduced tensor as keepdim would have left it; `shape` is what it was before."""
+    if keepdim:
+        return tensor
+    reduced = set(reduced_axes(dim, len(shape)))
+    return tensor.reshape([1 if axis in reduced else size for axis, size in enumerate(shape)])
+
+
+cpdef object amax_backward(object gradient, object self, object value, object dim, object keepdim):
+    """Equal extrema share the gradient evenly; NaN counts as equal to NaN."""
+    gradient = restored(gradient, self.shape, dim, keepdim)
+    value = restored(value, self.shape, dim, keepdim)
+    chosen = (self == value) | (self.isnan() & value.isnan())
+    count = chosen.sum(reduced_axes(dim, self.ndim), True)
+    return (gradient / count).masked_fill(chosen.logical_not(), 0)
+
+
+cpdef object selection_backward(object gradient, object indices, object shape, object dim, object keepdim):
+    """The gradient goes to the one element that was chosen along the dimension."""
+    if not keepdim and shape:
+        gradient, indices = gradient.unsqueeze(dim), indices.unsqueeze(dim)
+    return zeros_beside(gradient, shape).scatter(dim, indices, gradient)
+
+
+cpdef object var_backward(object gradient, object self, object dim, object correction, object keepdim):
+    gradient = restored(gradient, self.shape, dim, keepdim)
+    distance = self - self.mean(reduced_axes(dim, self.ndim), True)
+    freedom = count_of(self.shape, dim) - (1 if correction is None else correction)
+    if freedom <= 0 and dim is None:  # as PyTorch: infinite, and NaN where the distance is zero
+        return gradient * (distance.detach().abs() * math.inf)
+    return gradient * ((2.0 / freedom if freedom else math.inf) * distance)
+
+
+cpdef object std_backward(object gradient, object self, object value, object dim, object correction, object keepdim):
+    """Through the variance; where all elements are equal the gradient is zero."""
+    of_variance = (gradient / (value * 2)).masked_fill(value == 0, 0)
+    return var_backward(of_variance, self, dim, correction, keepdim)
+
+
+cpdef object logsumexp_backward(object gradient, object self, object value, object dim, object keepdim):
+    gradient = restored(gradient, self.shape, dim, keepdim)
+    value = restored(value, self.shape, dim, keepdim)
+    return gradient * conjugated((self - value).exp())
+
+
+cpdef object prod_backward(object gradient, object self, object value):
+    if self.ndim == 0:  # the product of one number is that number, also of infinity
+        return gradient
+    self = as_multiplied(self, value)
+    if self.is_meta or np.all(values_of(self)):
+        return gradient * conjugated(value / self)
+    return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
+
+
+cpdef object prod_backward_dim(object gradient, object self, object value, object dim, object keepdim):
+    if self.ndim == 0:
+        return gradient
+    gradient = restored(gradient, self.shape, (dim,), keepdim)
+    self = as_multiplied(self, value)
+    if self.is_meta or np.all(values_of(self)):
+        return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)
+    return gradient * conjugated(products_of_others(self, dim))
+
+
+cdef object as_multiplied(object self, object value):
+    """The factors of a product: `dtype` may have left the real parts of complex ones."""
+    return self.to(value.dtype) if self.is_complex() and not value.is_complex() else self
+
+
+cdef object products_of_others(object tensor, object dim):
+    """For each element the product of all others along the dimension, without a division that a zero would spoil."""
+    if tensor.ndim == 0:
+        return placed_beside(tensor, np.ones((), tensor.dtype))
+    return products_before(tensor, dim) * products_before(tensor.flip(dim), dim).flip(dim)
+
+
+cdef object products_before(object tensor, object dim):
+    """For each element the product of those before it, in as many steps as the length has bits."""
+    length = tensor.shape[dim]
+    products = shifted(tensor, dim, 1)
+    step = 1
+    while step < length:
+        products = products * shifted(products, dim, step)
+        step *= 2
+    return products
+
+
+cdef object shifted(object tensor, object dim, object step):
+    """Every element moved `step` places up along the dimension, ones in front."""
+    length = tensor.shape[dim]
+    if step >= length:
+        return placed_beside(tensor, np.ones(tensor.shape, tensor.dtype))
+    front = np.zeros(tensor.shape, tensor.dtype)
+    front[narrow_index(tensor.shape, dim, 0, step)] = 1
+    place = narrow_index(tensor.shape, dim, step, length - step)
+    kept = tensor.narrow(dim, 0, length - step)
+    return upcalls.basic_index_backward(kept, tensor.shape, place) + placed_beside(tensor, front)
+
+
+# ---- parts and places
+
+
+cpdef object flattened(object self, object start_dim, object end_dim):
+    """The dimensions from start to end, both included, made one; the tensor itself when they are one already."""
+    shape = self.shape
+    start, end = wrapped(start_dim, len(shape)), wrapped(end_dim, len(shape))
+    if not shape:
+        return self.reshape(1)
+    if start > end:
+        raise RuntimeError(
+            f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} in a tensor of size {list(shape)}"
+        )
+    if start == end:
+        return self
+    return self.reshape((*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+cpdef object cat_backward(object gradient, object shapes, object dim):
+    """The gradient cut as it was joined; an array of size (0,) took no part."""
+    lengths = [0 if tuple(shape) == (0,) else shape[dim] for shape in shapes]
+    starts = [0, *accumulate(lengths)]
+    return [
+        zeros_beside(gradient, 0) if tuple(shape) == (0,) else gradient.narrow(dim, start, length)
+        for shape, start, length in zip(shapes, starts, lengths)
+    ]
+
+
+cpdef object filled_parts(object gradients, object sizes, object shape, object dtype, object dim):
+    """Gradients of consecutive parts; those in a row that were not used are one part of zeros."""
+    return filled(gradients, sizes, shape, dtype, wrapped(dim, len(shape)))
+
+
+cpdef object filled_slices(object gradients, object shape, object dtype, object dim):
+    """Gradients of all slices along a dimension as parts of length one, with the missing ones filled as above."""
+    axis = wrapped(dim, len(shape))
+    parts = [None if gradient is None else gradient.unsqueeze(axis) for gradient in gradients]
+    return filled(parts, [1] * len(parts), shape, dtype, axis)
+
+
+cdef list filled(object parts, object sizes, object shape, object dtype, object axis):
+    cdef list found = []
+    device = next((part.device for part in parts if part is not None), None)
+    missing = 0
+    for part, size in zip(parts, sizes):
+        if part is None:
+            missing += size
+            continue
+        if missing:
+            found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype, device=device))
+            missing = 0
+        found.append(part)
+    if missing or not found:
+        found.append(zeros(*shape[:axis], missing, *shape[axis + 1 :], dtype=dtype, device=device))
+    return found
+
+
+cpdef object gather_backward(object gradient, object shape, object dim, object index):
+    return zeros_beside(gradient, shape).scatter_add(dim, index, gradient)
+
+
+cpdef object scatter_backward_src(object gradient, object dim, object index, object shape):
+    """Elements of `src` that the index does not reach have no gradient."""
+    reached = gradient.gather(dim, index)
+    if reached.shape == tuple(shape):
+        return reached
+    if reached.numel() == 0:
+        # The sum of nothing: zeros that are still part of the gradient's graph.
+        return zeros_beside(gradient, shape).add(reached.sum())
+    places = tuple([slice(size) for size in reached.shape]) or (0,) * len(shape)
+    return upcalls.basic_index_backward(reached, shape, places)
+
+
+cpdef object index_select_backward(object gradient, object shape, object dim, object index):
+    return zeros_beside(gradient, shape).index_add(dim, index, gradient)
+
+
+cpdef object masked_select_backward(object gradient, object shape, object mask):
+    places = values_of(mask)
+    common = np.broadcast_shapes(tuple(shape), places.shape)
+    return zeros_beside(gradient, common).index_put((np.broadcast_to(places, common),), gradient)
+
+
+# ---- any strides
+
+
+cpdef object strided_geometry(object self, object size, object stride, object storage_offset):
+    return geometry_of_strides(values_of(self), size, stride, storage_offset)
+
+
+cpdef object strided_view_backward(object gradient, object geometry):
+    """Gradients added up per place in memory, then read back where the tensor's elements lie.
+
+    Elements of the tensor that share a place share its gradient.
+    """
+    if gradient.is_meta:
+        return zeros_beside(gradient, geometry.from_size) + gradient.sum()
+    source, target, sharers = common_places(geometry)
+    memory = zeros_beside(gradient, sharers.size)
+    memory = memory.index_add(0, placed_beside(gradient, target), gradient.reshape(-1))
+    if sharers.max(initial=0) > 1:
+        memory = memory / placed_beside(gradient, np.maximum(sharers, 1))
+    return memory.index_select(0, placed_beside(gradient, source)).reshape(geometry.from_size)
+
+
+cpdef object is_contiguous(object self):
+    return self.is_contiguous()
+
+
+# ---- matrix products with a vector or a batch
+
+
+cpdef object matmul_backward_self(object gradient, object other, object shape):
+    """Gradient of the left operand where one of the two is a vector; batches are summed by the engine."""
+    if len(shape) == 1 and other.ndim == 1:
+        return gradient * conjugated(other)
+    if len(shape) == 1:
+        return conjugated(other).matmul(gradient.unsqueeze(-1)).squeeze(-1)
+    return gradient.unsqueeze(-1) * conjugated(other)
+
+
+cpdef object matmul_backward_other(object gradient, object self, object shape):
+    """Gradient of the right operand where one of the two is no matrix."""
+    if self.ndim == 1 and len(shape) == 1:
+        return gradient * conjugated(self)
+    if self.ndim == 1:
+        return conjugated(self).unsqueeze(-1) * gradient.unsqueeze(-2)
+    if len(shape) == 1:
+        return flat_rows(conjugated(self)).mT.matmul(gradient.reshape(-1))
+    if len(shape) == 2:
+        return flat_rows(conjugated(self)).mT.matmul(flat_rows(gradient))
+    return conjugated(self).mT.matmul(gradient)
+
+
+cdef object flat_rows(object tensor):
+    """All rows of a batch of matrices as one matrix. Their number is counted, since a row may be empty."""
+    batch = tensor.shape[: tensor.ndim - 1]
+    return tensor.reshape(math.prod(batch), tensor.shape[tensor.ndim - 1])
+
+
+cpdef object outer_backward(object gradient, object weight):
+    """Gradient of a linear function's input when its weight is one row."""
+    return gradient.unsqueeze(-1) * conjugated(weight)
+
+
+cpdef object linear_backward_weight(object gradient, object self, object weight_ndim):
+    if weight_ndim == 1:
+        return gradient.reshape(-1).matmul(flat_rows(conjugated(self)))
+    return flat_rows(gradient).mT.matmul(flat_rows(conjugated(self)))
+
+
+# ---- einsum
+
+
+cpdef object einsum_of_products(object equation, object operands):
+    return einsum.einsum_of_products(equation, operands)
+
+
+# ---- losses
+
+
+cpdef object nll_backward_weight(
+    object gradient, object self, object target, object weight, object ignore, object reduction
+):
+    """Gradient of the class weights; those of a mean also divide it."""
+    dim = class_dim(self.ndim)
+    ignored = target == ignore
+    classes = target.masked_fill(ignored, 0)
+    losses = -self.gather(dim, classes.unsqueeze(dim)).squeeze(dim).masked_fill(ignored, 0)
+    if reduction == "mean":
+        weights = weight.index_select(0, classes.reshape(-1)).reshape(classes.shape).masked_fill(ignored, 0)
+        total = weights.sum()
+        losses = ((losses - (weights * losses).sum() / total) / total).masked_fill(ignored, 0)
+    of_each = (gradient * losses).reshape(-1)
+    return zeros_beside(of_each, weight.shape).index_add(0, classes.reshape(-1), of_each)
+
+
+cpdef object mse_scale(object reduction, object shape, object target_shape):
+    """Derivative of the loss by the difference of one element, divided by that difference."""
+    if reduction != "mean":
+        return 2.0
+    count = math.prod(np.broadcast_shapes(tuple(shape), tuple(target_shape)))
+    return 2.0 / count if count else math.nan
+
+
+cpdef object class_dim(object ndim):
+    """The dimension of the classes."""
+    if ndim == 0:
+        raise RuntimeError("cross_entropy(): expected an input of size (C), (N, C) or (N, C, d1, ...), got a number")
+    return 0 if ndim == 1 else 1
+
+
+cpdef object has_class_indices(object target, object label_smoothing):
+    """Whether the loss is the plain one, nll_loss of a log_softmax."""
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"cross_entropy(): label_smoothing must be between 0.0 and 1.0, but is {label_smoothing}")
+    return label_smoothing == 0 and not target.is_floating_point()
+
+
+cpdef object soft_cross_entropy(
+    object self, object target, object weight, object ignore, object reduction, object smoothing
+):
+    return cross_entropy.soft_cross_entropy(self, target, weight, ignore, reduction, smoothing)

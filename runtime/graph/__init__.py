@@ -1,0 +1,1 @@
+"""Tensors, nodes and saved values, which know each other."""

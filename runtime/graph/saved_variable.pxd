@@ -1,0 +1,56 @@
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint32_t
+
+from gradsmith.runtime.graph.node cimport Node, SavedVariable
+from gradsmith.runtime.graph.tensor cimport TensorBase
+
+
+# What is saved of a Tensor[] argument, or of an argument of any type with tensors in it; kept in a value slot.
+cdef class SavedList:
+    cdef list items             # Tensor, Packed, or whatever else stands in the argument; None after release
+    cdef list versions          # None where there is no tensor
+    cdef object make            # of another argument: makes what it was out of its items
+
+
+# What saving does besides keeping a reference, in this thread. Zero is the plain case and the only one tested.
+cdef enum SaveMode:
+    PACKS = 1                   # default hooks are set, see saved_hooks.pyx
+    REFUSES_HOOKS = 2           # setting hooks is an error
+    GUARDS = 4                  # arrays become read-only, see write_guard.pyx
+
+cdef int save_mode() noexcept
+cdef void set_save_mode(int mode) noexcept
+
+cdef int save_input(Node node, int slot, TensorBase t) except -1     # None stays undefined
+cdef int save_output(Node node, int slot, TensorBase t) except -1    # after set_history; no cycle
+# Whether an argument of any type is one that nobody can change: the parts of a basic index, mostly.
+cdef inline bint is_constant(object value) noexcept:
+    return type(value) is int or type(value) is slice or value is None or value is Ellipsis
+
+cdef int save_list(Node node, int value_slot, object tensors) except -1
+cdef int save_object(Node node, int value_slot, object value) except -1
+cdef TensorBase unpack(Node node, int slot)
+cdef list unpack_list(Node node, int value_slot)
+cdef object unpack_object(Node node, int value_slot)
+cdef object unpack_number(Node node, int value_slot)                # one that is freed with the graph
+cdef object saved_attribute(Node node, int slot)
+cdef object saved_list_attribute(Node node, int value_slot)
+cdef PyObject *saved_array(Node node, int slot) except? NULL         # borrowed ndarray of a saved tensor, version checked;
+                                                                    # NULL when there is none, or only hooks give it
+cdef void settle_output(PyObject *t) noexcept                       # t dies or changes history: hand its array over
+
+# The end of what was saved: for the node.
+cdef void release_list(SavedList saved) noexcept
+cdef void unguard(PyObject *node) noexcept                          # takes back what a write guard did for its slots
+cdef void forget_lost_changes(SavedVariable *slot) noexcept
+
+# Hooks on saved tensors, a layer above (saved_hooks.pyx), say here how a tensor is packed by the default hooks and how
+# what they made becomes a tensor again.
+ctypedef object (*packer)(TensorBase, bint is_output)
+ctypedef TensorBase (*unpacker)(Node, object)
+ctypedef void (*settler)(object, PyObject *) noexcept          # like settle_output, for the tangents of `t`
+cdef void set_hook_functions(packer pack, unpacker unpack, settler settle) noexcept
+cdef int save_packed(Node node, int slot, object packed) except -1
+
+cdef object freed_error(Node node)
+cdef int check_kept(Node node, TensorBase t, uint32_t version, bint had_history) except -1

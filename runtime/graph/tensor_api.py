@@ -1,0 +1,182 @@
+"""Python side of `TensorBase`: conversions to Python values, copying, pickling."""
+
+from __future__ import annotations
+
+import copy as copy_module
+import math
+from typing import Any
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data, empty_of, has_no_data
+
+
+def item(array: np.ndarray[Any, Any]) -> Any:
+    """The only element of `array` as a Python number."""
+    if array.size != 1:
+        raise RuntimeError(
+            f"a Tensor with {array.size} elements cannot be converted to Scalar; its shape is {list(array.shape)}"
+        )
+    return _value(array)
+
+
+def number(array: np.ndarray[Any, Any]) -> Any:
+    """The only element for ``float(x)`` and the like, where Python expects a ValueError."""
+    if array.size != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars, got one of shape "
+            f"{list(array.shape)} with {array.size} elements"
+        )
+    return _value(array)
+
+
+def real_number(array: np.ndarray[Any, Any]) -> Any:
+    """The only element for ``int(x)`` and ``float(x)``, which take a complex number that is real."""
+    value = number(array)
+    if not isinstance(value, complex):
+        return value
+    if value.imag != 0:
+        raise RuntimeError(
+            f"value cannot be converted to a real number without overflow: {value} has an imaginary part"
+        )
+    return value.real
+
+
+def _value(array: np.ndarray[Any, Any]) -> Any:
+    if has_no_data(array):
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
+    return array.item()
+
+
+def tolist(array: np.ndarray[Any, Any]) -> Any:
+    """Nested lists of Python numbers."""
+    if has_no_data(array):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return array.tolist()
+
+
+def contains(array: np.ndarray[Any, Any], element: Any) -> bool:
+    """Is an element of `array` equal to `element`, a number or a tensor that broadcasts?"""
+    from gradsmith.runtime.graph.tensor import TensorBase
+
+    if not isinstance(element, (TensorBase, bool, int, float, complex, np.number, np.bool_)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element).__name__}"
+        )
+    other = element.numpy(force=True) if isinstance(element, TensorBase) else element
+    if has_no_data(array):
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
+    return bool((array == other).any())
+
+
+def truth(array: np.ndarray[Any, Any]) -> bool:
+    """Truth of a one-element array."""
+    if array.size != 1:
+        values = "no values" if array.size == 0 else "more than one value"
+        raise RuntimeError(
+            f"Boolean value of Tensor with {values} is ambiguous; its shape is {list(array.shape)}. "
+            "Use .any() or .all()."
+        )
+    return bool(_value(array))
+
+
+def index(array: np.ndarray[Any, Any]) -> int:
+    """A one-element integer array as an index."""
+    if array.size != 1 or array.dtype.kind not in "iub":
+        raise TypeError(
+            "only integer tensors of a single element can be converted to an index, got a "
+            f"{array.dtype} tensor of shape {list(array.shape)}"
+        )
+    return int(_value(array))
+
+
+def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Strides in elements; those of a contiguous tensor where there is no data, or NumPy gives none to no elements."""
+    if has_no_data(array) or (array.size == 0 and not any(array.strides)):
+        return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))
+    return tuple(step // array.itemsize for step in array.strides)
+
+
+def size_of(sizes: tuple[int, ...], dim: int) -> int:
+    """Entry of a shape (or of strides) for a dimension, which may be negative."""
+    ndim = len(sizes)
+    if not -ndim <= dim < ndim:
+        low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
+        raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
+    return sizes[dim]
+
+
+def format_tensor(tensor: Any, specification: str) -> str:
+    """``format(tensor, ...)``: of the number for a 0-d tensor, of the text otherwise."""
+    if tensor.ndim == 0 and specification:
+        return format(tensor.item(), specification)
+    return format(repr(tensor), specification)
+
+
+def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:
+    """Copy of a leaf with its gradient."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment; "
+            "detach() or clone() the tensor instead"
+        )
+    copy = _rebuild(type(tensor), copied_array(tensor), tensor.requires_grad)
+    memo[id(tensor)] = copy
+    if attributes := _attributes(tensor):
+        copy.__dict__ = copy_module.deepcopy(attributes, memo)
+    if tensor.grad is not None:
+        copy.grad = deepcopy(tensor.grad if tensor.grad.is_leaf else tensor.grad.detach(), memo)
+    return copy
+
+
+def reduce(tensor: Any) -> tuple[Any, ...]:
+    """Pickle a leaf: class, array, whether it requires grad. A history cannot be pickled."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "only leaf tensors can be pickled: the recorded history of this one cannot be stored; detach() it first"
+        )
+    state = _attributes(tensor) or None  # which pickle puts into the tensor's `__dict__`
+    if tensor.is_meta:
+        return _rebuild_without_data, (type(tensor), tensor.shape, tensor.dtype, tensor.requires_grad), state
+    return _rebuild, (type(tensor), tensor.numpy(force=True), tensor.requires_grad), state
+
+
+def copy(tensor: Any) -> Any:
+    """Another tensor over the same memory: of a leaf a leaf, of anything else a view."""
+    plain = tensor.detach().requires_grad_(tensor.requires_grad) if tensor.is_leaf else tensor.view(tensor.shape)
+    result = plain if type(plain) is type(tensor) else _as_class(plain, tensor)
+    if attributes := _attributes(tensor):
+        result.__dict__.update(attributes)
+    return result
+
+
+def _as_class(plain: Any, tensor: Any) -> Any:
+    cls = type(tensor)
+    return tensor._make_subclass(cls, plain, tensor.requires_grad) if tensor.is_leaf else tensor.as_subclass(cls)
+
+
+def _attributes(tensor: Any) -> dict[str, Any]:
+    from gradsmith.runtime.graph.attributes import attributes_if_any
+
+    return attributes_if_any(tensor)
+
+
+def copied_array(tensor: Any) -> np.ndarray[Any, Any]:
+    """An array for a copy of the tensor, on its device."""
+    if tensor.is_meta:
+        return array_without_data(tensor.shape, tensor.dtype)
+    array = tensor.numpy(force=True)
+    copy = empty_of(array, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def _rebuild_without_data(cls: Any, shape: tuple[int, ...], dtype: np.dtype[Any], requires_grad: bool) -> Any:
+    return _rebuild(cls, array_without_data(shape, dtype), requires_grad)
+
+
+def _rebuild(cls: Any, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
+    from gradsmith.runtime.graph.tensor import from_shared_array
+
+    plain = from_shared_array(array)
+    return plain.requires_grad_(requires_grad) if type(plain) is cls else cls._make_subclass(cls, plain, requires_grad)

@@ -1,0 +1,250 @@
+"""`AccumulateGrad`: the end of the graph, where a gradient becomes the `.grad` of a leaf.
+
+The accumulator owns its leaf and the leaf knows its accumulator without owning it, so that all graphs over a leaf
+share one accumulator and no cycle keeps them alive.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
+from gradsmith.runtime.graph.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
+from gradsmith.runtime.graph.node cimport NODE_LEAF, Node, SAVED_LEAF
+from gradsmith.runtime.graph.tangent cimport has_tangent_2
+from gradsmith.runtime.graph.tensor cimport (
+    HAS_GRAD_DTYPE,
+    REQUIRES_GRAD,
+    TensorBase,
+    TensorMeta,
+    bump_version,
+    meta_of,
+    wrap,
+)
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+
+import warnings
+
+import numpy as np
+
+from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.threads import register_switch
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    static __declspec(thread) int gs_enforce_layout = 1;
+    #elif defined(__GNUC__) && defined(__linux__)
+    static __thread int gs_enforce_layout __attribute__((tls_model("initial-exec"))) = 1;
+    #else
+    static _Thread_local int gs_enforce_layout = 1;
+    #endif
+    """
+    int gs_enforce_layout
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+cdef bint layout_warned = False
+
+
+cdef class AccumulateGrad(Node):
+    """Adds incoming gradients to a leaf."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef PyObject *grad = grads[0]
+        if grad == NULL:
+            return 0
+        grads[0] = NULL
+        return accumulate_grad(leaf_of(<PyObject *>self), grad)
+
+    cdef void release_saved(self) noexcept:
+        """The leaf is not a saved value: it stays."""
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return leaf_of(<PyObject *>self)
+
+
+cdef AccumulateGrad make_accumulator(TensorBase leaf):
+    cdef AccumulateGrad node = AccumulateGrad.__new__(AccumulateGrad)
+    node.init(0, 1, 0)
+    node.meta = None            # where it was made, which anomaly mode has noted, says nothing
+    node.sequence_nr = 0        # below every operation: the engine handles leaves last, or at once
+    node.flags |= NODE_LEAF
+    Py_INCREF(leaf)
+    node.saved[0].value = <PyObject *>leaf
+    node.saved[0].kind = SAVED_LEAF
+    leaf_metadata(&node.metadata, leaf)
+    return node
+
+
+cdef int leaf_metadata(InputMetadata *metadata, TensorBase leaf) except -1:
+    cdef object dtype
+    set_metadata(metadata, leaf.array)
+    if leaf.flags & HAS_GRAD_DTYPE:
+        dtype = (<TensorMeta>leaf.meta).grad_dtype
+        metadata.type_number = ANY_DTYPE if dtype is None else <int>dtype.num
+    return 0
+
+
+cdef TensorBase leaf_of(PyObject *accumulator):
+    cdef PyObject *leaf = (<Node>accumulator).saved[0].value
+    return None if leaf == NULL else <TensorBase>leaf
+
+
+cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
+    """Steal, copy, add in place or add out of place; see Note [What becomes of a gradient].
+
+    Note [What becomes of a gradient]
+    - first gradient, nobody else holds it, laid out like the leaf: it becomes `.grad` itself
+    - first gradient otherwise: a copy in the leaf's layout
+    - a leaf that has stopped to require grad: dropped
+    - `.grad` exists: added in place, so that whoever holds `.grad` sees the sum
+    - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
+    """
+    cdef TensorBase value = <TensorBase>grad
+    Py_DECREF_pointer(grad)     # `value` holds it now
+    cdef TensorMeta meta = meta_of(leaf)
+    if leaf.grad_fn != NULL:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+    if not leaf.flags & REQUIRES_GRAD:
+        return 0
+    cdef bint is_first = meta.grad is None
+    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad):
+        meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
+    else:
+        add_to_grad(leaf, meta, value, is_first and may_steal(leaf, value))
+    # Another thread may have taken it out again.
+    if not is_first and not layout_warned and meta.grad is not None and not both_by_rows(leaf, <TensorBase>meta.grad):
+        check_layout(leaf, <TensorBase>meta.grad)
+    return 0
+
+
+cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is_ours) except -1:
+    """Large additions and copies let other threads run, which may have a gradient for the same leaf.
+
+    So `.grad` is taken out while it is added to, and put back only where none has been put meanwhile; that one is added
+    too. No gradient is lost and no array is added to by two threads at once. `is_ours` says that nobody else would see
+    `value` change, so that it may become `.grad` itself.
+    """
+    cdef TensorBase found
+    while meta.grad is not None or not is_ours:
+        if meta.grad is None:
+            value = copy_like(leaf, value)
+        else:
+            found = <TensorBase>meta.grad
+            meta.grad = None
+            try:
+                binary_into(ADD, found.array, value.array, found.array)
+            except BaseException:
+                meta.grad = found
+                raise
+            bump_version(found)
+            value = found
+        is_ours = True
+    meta.grad = value
+    return 0
+
+
+cdef bint may_steal(TensorBase leaf, TensorBase value) except -1:
+    # Two references: `value` here and the argument slot of the caller are one and the same.
+    return (
+        Py_REFCNT(<PyObject *>value) == 1
+        and not value.flags & REQUIRES_GRAD
+        and value.base == NULL
+        and is_exclusive(value.array)
+        and (not gs_enforce_layout or is_laid_out_like(leaf, value))
+    )
+
+
+cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
+    if is_meta(value.array):
+        return wrap(<object>value.array)
+    copy = empty_like(leaf, value.dtype)
+    copy[...] = <object>value.array
+    return wrap(copy)
+
+
+cdef TensorBase recorded_sum(TensorBase leaf, TensorBase found, TensorBase value):
+    """A new `.grad` with a history. A sum has the layout that both its operands have."""
+    cdef bint is_laid_out = is_meta(value.array) or is_laid_out_like(leaf, value)
+    if not is_laid_out:
+        value = upcalls.copy_(wrap(empty_like(leaf, value.dtype)), value)
+    if found is not None:
+        return upcalls.add(found, value)
+    return upcalls.clone(value) if is_laid_out else value
+
+
+# ---- the layout of gradients
+#
+# That of the leaf where its elements leave no gap and overlap nowhere, otherwise row by row.
+
+cdef object empty_like(TensorBase leaf, object dtype):
+    if is_dense(leaf.array):
+        return array_like(<object>leaf.array, dtype)
+    return np.empty(leaf.shape, dtype)
+
+
+cdef inline bint both_by_rows(TensorBase leaf, TensorBase value) noexcept:
+    """As nearly all are."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>leaf.array)
+
+
+cdef bint is_laid_out_like(TensorBase leaf, TensorBase value) except -1:
+    if both_by_rows(leaf, value):
+        return True
+    if is_dense(leaf.array):
+        return same_strides(leaf, value)
+    return cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>value.array)
+
+
+cdef bint same_strides(TensorBase a, TensorBase b) noexcept:
+    """Counted in elements; a dimension of size one has none to speak of."""
+    cdef cnp.ndarray one = <cnp.ndarray>a.array, other = <cnp.ndarray>b.array
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(one), other_size = cnp.PyArray_ITEMSIZE(other)
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(one)):
+        if cnp.PyArray_DIM(one, i) == 1:
+            continue
+        if cnp.PyArray_STRIDE(one, i) * other_size != cnp.PyArray_STRIDE(other, i) * size:
+            return False
+    return True
+
+
+cdef int check_layout(TensorBase leaf, TensorBase grad) except -1:
+    """Warn, once in the life of the process, of sums in a `.grad` that somebody has laid out otherwise."""
+    global layout_warned
+    if not gs_enforce_layout or is_meta(grad.array) or is_laid_out_like(leaf, grad):
+        return 0
+    layout_warned = True
+    warnings.warn(
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance. "
+        f"The gradient, of size {list(grad.shape)}, has strides {strides_of(grad)} and its leaf {strides_of(leaf)}. "
+        "Set .grad to None before backward, or assign one that is laid out like the leaf; "
+        "enforce_grad_layout_policy(False) leaves layouts alone.",
+        stacklevel=2,
+    )
+    return 0
+
+
+cdef list strides_of(TensorBase t):
+    return [step // (<object>t.array).itemsize for step in (<object>t.array).strides]
+
+
+# ---- whether it is looked at, a switch of the thread
+
+def is_grad_layout_enforced():
+    """True unless `enforce_grad_layout_policy` has relaxed it."""
+    return gs_enforce_layout != 0
+
+
+def put_grad_layout_enforced(bint mode):
+    global gs_enforce_layout
+    gs_enforce_layout = mode
+
+
+register_switch(is_grad_layout_enforced, put_grad_layout_enforced)

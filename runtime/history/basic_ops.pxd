@@ -1,0 +1,13 @@
+from gradsmith.runtime.graph.node cimport Node
+
+
+cdef class Error(Node):
+    pass
+
+
+cdef class NotImplemented(Node):
+    pass
+
+
+cdef class UndefinedGradBackward(Node):
+    pass

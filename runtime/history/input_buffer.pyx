@@ -1,0 +1,71 @@
+"""Sums of gradients that meet at one place.
+
+Note [Who owns a gradient]
+A gradient that only the engine holds may be overwritten: by a pointwise node, by the addition in a buffer, by a leaf
+that makes it its `.grad`. Whoever else keeps one (a hook's argument, a capture) holds a reference, and that is what
+forbids it.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+
+from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive
+from gradsmith.runtime.graph.tangent cimport has_tangent_2
+from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+
+from gradsmith.runtime.switches import upcalls
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+cdef int add_into(PyObject **slot, PyObject *grad) except -1:
+    """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
+    cdef TensorBase total
+    if not wants_ops(<TensorBase>slot[0], <TensorBase>grad):
+        if is_owned(slot[0]):
+            return add_arrays(slot[0], grad)
+        if is_owned(grad):
+            slot[0], grad = grad, slot[0]
+            return add_arrays(slot[0], grad)
+    try:
+        total = add_tensors(<TensorBase>slot[0], <TensorBase>grad)
+    finally:
+        Py_DECREF_pointer(grad)
+    Py_INCREF(total)
+    Py_DECREF_pointer(slot[0])
+    slot[0] = <PyObject *>total
+    return 0
+
+
+cdef inline bint wants_ops(TensorBase a, TensorBase b) noexcept:
+    """Is the sum to be recorded, or to carry a tangent on?"""
+    return grad_enabled() or has_tangent_2(a, b)
+
+
+cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
+    cdef PyObject *array = (<TensorBase>grad).array
+    Py_INCREF_pointer(array)
+    try:
+        accumulate_arrays(&(<TensorBase>owned).array, array)
+    finally:
+        Py_DECREF_pointer(grad)
+    return 0
+
+
+cdef bint is_owned(PyObject *grad) noexcept:
+    """See Note [Who owns a gradient]."""
+    return (
+        Py_REFCNT(grad) == 1
+        and (<TensorBase>grad).base == NULL
+        and not (<TensorBase>grad).flags
+        and (<TensorBase>grad).meta is None
+        and is_exclusive((<TensorBase>grad).array)
+    )
+
+
+cdef TensorBase add_tensors(TensorBase a, TensorBase b):
+    if wants_ops(a, b):
+        return upcalls.add(a, b)
+    return wrap_owned(binary(ADD, a.array, b.array))

@@ -1,0 +1,172 @@
+"""Views: tensors that share the memory and the version of another.
+
+Note [In-place on a view]
+A tensor and its views share memory and one version counter. Writing to a view changes its base, so the *base* gets a
+new history: a `CopySlices` node, which sends the gradient of the untouched elements to the base's old history and that
+of the overwritten ones through the operation that wrote. The view itself, and every other view of the base, has a
+stale grad_fn from then on; `current_grad_fn` renews it from the geometry of the two arrays, when it is asked for.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.graph.gc_tracking cimport track
+from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.tensor cimport (
+    INFERENCE,
+    IS_SHARED,
+    IS_VIEW,
+    REQUIRES_GRAD,
+    TensorBase,
+    VIEW_IN_FUNCTION,
+    VIEW_INFERENCE,
+    VIEW_MULTI_OUTPUT,
+    VIEW_NO_GRAD,
+    VIEW_RESTRICTIONS,
+    version_of,
+    wrap,
+)
+from gradsmith.runtime.history.copy_slices cimport make_view_node
+from gradsmith.runtime.history.history cimport requires_grad, set_grad_fn
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
+
+from gradsmith.runtime.arrays.functions.view_geometry import geometry_of, is_inside
+from gradsmith.runtime.arrays.memory import array_over
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    int PyObject_GC_IsTracked(object)
+
+
+cdef enum:
+    MADE_WITHOUT_HISTORY = REQUIRES_GRAD | VIEW_NO_GRAD | VIEW_IN_FUNCTION    # where there is no grad_fn
+
+
+cdef TensorBase as_view(TensorBase base, object array):
+    """Tensor around `array`, a view of `base` (and so of what `base` is a view of) when it shares memory with it.
+
+    A reshape that had to copy gives an ordinary tensor, and so does an inference tensor, which has no views.
+    """
+    cdef TensorBase result
+    if not shares_memory(base.array, array):
+        return wrap(array)
+    result = share_version(root_of(base), array)
+    if base.flags & INFERENCE:
+        return result
+    result.flags |= IS_VIEW | (base.flags & VIEW_RESTRICTIONS)
+    if inference_mode_enabled():
+        result.flags |= VIEW_INFERENCE
+    if not grad_enabled():
+        result.flags |= VIEW_NO_GRAD
+    result.own_version = version_of(result)
+    return result
+
+
+cdef bint shares_memory(PyObject *array, object view) noexcept:
+    """NumPy lets a view refer to the array it was made from, or to the array that owns the memory of both."""
+    cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>view)
+    if <PyObject *>view == array or owner == array:
+        return True
+    return owner != NULL and owner == cnp.PyArray_BASE(<cnp.ndarray>array)
+
+
+cdef TensorBase root_of(TensorBase t):
+    return <TensorBase>t.base if t.flags & IS_VIEW else t
+
+
+cdef list as_view_list(TensorBase base, object arrays):
+    cdef list results = []
+    cdef TensorBase view
+    for array in arrays:
+        view = as_view(base, array)
+        if view.flags & IS_VIEW:
+            view.flags |= VIEW_MULTI_OUTPUT
+        results.append(view)
+        if len(results) & 0xFFF == 0:
+            PyErr_CheckSignals()
+    return results
+
+
+cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
+    """The view of `other`, laid out like `base`, that shows of it what `view` shows of `base`."""
+    cdef object shown = <object>view.array
+    cdef object geometry = geometry_of(<object>base.array, shown)
+    cdef TensorBase result
+    if not is_inside(geometry):
+        raise RuntimeError("a view that reaches beyond its base has no tangent; clone() it")
+    array = array_over(<object>other.array, shown.dtype, shown.shape, shown.strides, geometry.offset)
+    result = share_version(root_of(other), array)
+    result.flags |= IS_VIEW
+    result.own_version = version_of(result)
+    return result
+
+
+cdef TensorBase share_version(TensorBase source, object array):
+    cdef TensorBase result = wrap(array)
+    result.flags = source.flags & INFERENCE
+    Py_INCREF(source)
+    result.base = <PyObject *>source
+    source.flags |= IS_SHARED
+    if PyObject_GC_IsTracked(source):
+        track(result)       # it may be what closes a cycle through the source
+    return result
+
+
+cdef PyObject *current_grad_fn(TensorBase t) except? NULL:
+    """Borrowed grad_fn. That of a view is renewed when its base has been changed since; see Note [In-place on a view].
+
+    A view that was made while nothing was recorded has none: it requires grad when its base does, and its gradient goes
+    nowhere.
+    """
+    cdef TensorBase base
+    if not t.flags & IS_VIEW:
+        return t.grad_fn
+    if t.own_version == version_of(t) and (t.grad_fn != NULL or t.flags & MADE_WITHOUT_HISTORY):
+        return t.grad_fn
+    base = <TensorBase>t.base
+    if t.grad_fn == NULL and not requires_grad(base):
+        return NULL
+    if t.own_version != version_of(t):
+        check_view(t)
+    node = make_view_node(base, t)
+    set_grad_fn(t, node, 0)
+    t.own_version = version_of(t)
+    return t.grad_fn
+
+
+cdef int check_view(TensorBase view) except -1:
+    """The memory of a view was written: is it clear what the history of the view is now?"""
+    if view.flags & VIEW_IN_FUNCTION:
+        raise function_view_error(view, "its base or another view of its base has been modified inplace")
+    if view.flags & (VIEW_NO_GRAD | VIEW_INFERENCE):
+        raise ambiguous_view_error(view, "its base or another view of its base has been modified inplace")
+    return 0
+
+
+cdef object function_view_error(TensorBase view, str what):
+    source = "A tensor" if view.grad_fn == NULL else f"Output {view.output_nr} of {(<Node>view.grad_fn).name()}"
+    return RuntimeError(
+        f"{source} is a view and {what}. This view was created inside a custom Function (or because an input was "
+        "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated "
+        "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+        "cloning the output of the custom Function."
+    )
+
+
+cdef object ambiguous_view_error(TensorBase view, str what):
+    """Of a view made while nothing was recorded: is what is computed from it to be part of its base's graph?"""
+    made, modified, block = (
+        ("inference mode", "in normal mode", "inference_mode")
+        if view.flags & VIEW_INFERENCE
+        else ("no_grad mode", "with grad mode enabled", "no_grad")
+    )
+    source = "A view was"
+    if view.grad_fn != NULL:
+        source = f"Output {view.output_nr} of {(<Node>view.grad_fn).name()} is a view of a view which was"
+    return RuntimeError(
+        f"{source} created in {made} and {what} {modified}. Given that this use case is ambiguous and error-prone, it is "
+        "forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+        f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked)."
+    )

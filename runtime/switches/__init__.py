@@ -1,0 +1,1 @@
+"""State of a thread, switches, and the one registry of calls upward."""
