@@ -55,7 +55,7 @@ class SavedValue:
 
 
 @dataclass(frozen=True)
-class Gradient_:
+class GradientRule:
     """How the gradients of some inputs are computed: one formula for one input, or a joint one.
 
     (`Gradient` without underscore is the expression ``grad`` inside a formula.)
@@ -76,7 +76,7 @@ class Backward:
 
     class_name: str  # MulScalarBackward0
     node_name: str  # MulBackward0: what `name()` says
-    gradients: tuple[Gradient_, ...]  # ordered by their first edge
+    gradients: tuple[GradientRule, ...]  # ordered by their first edge
     differentiable_inputs: tuple[str, ...]  # edge order
     saved: tuple[SavedTensor, ...]  # single tensors: slots of save_input / save_output
     values: tuple[SavedValue, ...]  # value slots

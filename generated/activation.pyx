@@ -20,11 +20,11 @@ from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, orig
 from gradsmith.runtime.calls.preparation cimport prepare_floating, prepare_numeric
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
@@ -78,7 +78,7 @@ cdef class SigmoidBackward0(Node):
         cdef TensorBase result
         # self: grad * conj((1 - result) * result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sub_scalar_tensor(1, result), result))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sub_scalar_tensor(1, result), result))))
         return 0
 
     cpdef str name(self):
@@ -99,7 +99,7 @@ cdef int tangents_sigmoid(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
     finally:
         walk.end()
     return 0
@@ -120,7 +120,7 @@ cdef TensorBase op_sigmoid(TensorBase self):
         span = begin_replaceable_op("sigmoid", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SIGMOID_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SIGMOID_FORWARD, operands, ())
     if result is None:
         result = sigmoid_by_ops(self)
     cdef SigmoidBackward0 node
@@ -219,7 +219,7 @@ cdef class ReluBackward0(Node):
         cdef TensorBase result
         # self: threshold_backward(grad, result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_threshold_backward(grad, result))
+        set_grad_input(grad_inputs, 0, op_threshold_backward(grad, result))
         return 0
 
     cpdef str name(self):
@@ -240,7 +240,7 @@ cdef int tangents_relu(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_threshold_backward(self_t, result))
+            walk.set_tangent(result, op_threshold_backward(self_t, result))
     finally:
         walk.end()
     return 0
@@ -260,7 +260,7 @@ cdef TensorBase op_relu(TensorBase self):
         span = begin_replaceable_op("relu", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&RELU_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&RELU_FORWARD, operands, ())
     if result is None:
         result = relu_by_ops(self)
     cdef ReluBackward0 node
@@ -364,9 +364,9 @@ cdef class ThresholdBackwardBackward0(Node):
         cdef TensorBase output
         if wants(wanted, 0):    # self: threshold_backward(grad, output)
             output = unpack(self, 0)
-            give(grad_inputs, 0, op_threshold_backward(grad, output))
+            set_grad_input(grad_inputs, 0, op_threshold_backward(grad, output))
         if wants(wanted, 1):    # output: zeros_like(grad)
-            give(grad_inputs, 1, zeros_like(grad))
+            set_grad_input(grad_inputs, 1, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -393,7 +393,7 @@ cdef int tangents_threshold_backward(TensorBase result, TensorBase self, TensorB
                 result_t = op_threshold_backward(self_t, output)
             if output_t is not None:
                 result_t = plus(result_t, zeros_like(output_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -415,7 +415,7 @@ cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>output
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&THRESHOLD_BACKWARD_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&THRESHOLD_BACKWARD_FORWARD, operands, ())
     if result is None:
         result = threshold_backward_by_ops(self, output)
     cdef ThresholdBackwardBackward0 node
@@ -490,7 +490,7 @@ cdef class SoftplusBackward0(Node):
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
         product_of_self = op_mul_scalar(self_, beta)
-        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(grad, op_sigmoid(product_of_self))))
+        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(grad, op_sigmoid(product_of_self))))
         return 0
 
     cpdef str name(self):
@@ -519,7 +519,7 @@ cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, obje
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta)))))
+            walk.set_tangent(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta)))))
     finally:
         walk.end()
     return 0
@@ -540,7 +540,7 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         span = begin_replaceable_op("softplus", (self, beta, threshold))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
     if result is None:
         result = softplus_by_ops(self, beta, threshold)
     cdef SoftplusBackward0 node
@@ -655,7 +655,7 @@ cdef class GeluErfBackward0(Node):
         cdef TensorBase self_
         # self (derived): grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_))))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_))))))
         return 0
 
     cpdef str name(self):
@@ -676,7 +676,7 @@ cdef int tangents_gelu_erf(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))))))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))))))
     finally:
         walk.end()
     return 0
@@ -697,7 +697,7 @@ cdef TensorBase op_gelu_erf(TensorBase self):
         span = begin_replaceable_op("gelu_erf", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&GELU_ERF_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&GELU_ERF_FORWARD, operands, ())
     if result is None:
         result = gelu_erf_by_ops(self)
     cdef GeluErfBackward0 node
@@ -761,7 +761,7 @@ cdef class GeluTanhBackward0(Node):
         # self (derived): grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
         self_ = unpack(self, 0)
         tanh_part = op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654))
-        give(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(tanh_part, 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1)), op_sub_scalar_tensor(1, op_square(tanh_part))))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(tanh_part, 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1)), op_sub_scalar_tensor(1, op_square(tanh_part))))))
         return 0
 
     cpdef str name(self):
@@ -782,7 +782,7 @@ cdef int tangents_gelu_tanh(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1)), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654))))))))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1)), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654))))))))
     finally:
         walk.end()
     return 0
@@ -803,7 +803,7 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
         span = begin_replaceable_op("gelu_tanh", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&GELU_TANH_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&GELU_TANH_FORWARD, operands, ())
     if result is None:
         result = gelu_tanh_by_ops(self)
     cdef GeluTanhBackward0 node
@@ -867,7 +867,7 @@ cdef class SiluBackward0(Node):
         # self (derived): grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         self_ = unpack(self, 0)
         sigmoid_of_self = op_sigmoid(self_)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(sigmoid_of_self, op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, sigmoid_of_self)), 1)))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(sigmoid_of_self, op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, sigmoid_of_self)), 1)))))
         return 0
 
     cpdef str name(self):
@@ -888,7 +888,7 @@ cdef int tangents_silu(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_tensor(op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1))))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_tensor(op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1))))
     finally:
         walk.end()
     return 0
@@ -909,7 +909,7 @@ cdef TensorBase op_silu(TensorBase self):
         span = begin_replaceable_op("silu", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SILU_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SILU_FORWARD, operands, ())
     if result is None:
         result = silu_by_ops(self)
     cdef SiluBackward0 node

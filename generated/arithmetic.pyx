@@ -30,11 +30,11 @@ from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, orig
 from gradsmith.runtime.calls.preparation cimport prepare_addend, prepare_factor, prepare_subtrahend
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
@@ -71,9 +71,9 @@ cdef class AddBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other: grad
-            give(grad_inputs, 1, grad)
+            set_grad_input(grad_inputs, 1, grad)
         return 0
 
     cpdef str name(self):
@@ -92,7 +92,7 @@ cdef int tangents_add_tensor(TensorBase result, TensorBase self, TensorBase othe
                 result_t = self_t
             if other_t is not None:
                 result_t = plus(result_t, other_t)
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -101,7 +101,7 @@ cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("add", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(ADD, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(ADD, self.array, other.array))
     cdef AddBackward0 node
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
@@ -146,7 +146,7 @@ cdef class AddScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -159,7 +159,7 @@ cdef int tangents_add_scalar(TensorBase result, TensorBase self, object other) e
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, self_t)
+            walk.set_tangent(result, self_t)
     finally:
         walk.end()
     return 0
@@ -168,7 +168,7 @@ cdef TensorBase op_add_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("add", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(ADD, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(ADD, self.array, other, False))
     cdef AddScalarBackward0 node
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
@@ -219,10 +219,10 @@ cdef class AddBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
         if wants(wanted, 0):    # self (derived): grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other (derived): grad * conj(alpha)
             alpha = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_scalar(grad, conj_number(alpha)))
+            set_grad_input(grad_inputs, 1, op_mul_scalar(grad, conj_number(alpha)))
         return 0
 
     cpdef str name(self):
@@ -245,7 +245,7 @@ cdef int tangents_add_alpha_tensor(TensorBase result, TensorBase self, TensorBas
                 result_t = self_t
             if other_t is not None:
                 result_t = plus(result_t, op_mul_scalar(other_t, alpha))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -267,7 +267,7 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,))
     if result is None:
         result = add_alpha_tensor_by_ops(self, other, alpha)
     cdef AddBackward1 node
@@ -322,7 +322,7 @@ cdef class AddScalarBackward1(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self (derived): grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -335,7 +335,7 @@ cdef int tangents_add_alpha_scalar(TensorBase result, TensorBase self, object ot
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, self_t)
+            walk.set_tangent(result, self_t)
     finally:
         walk.end()
     return 0
@@ -356,7 +356,7 @@ cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha)
         span = begin_replaceable_op("add", (self, other, alpha))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha))
     if result is None:
         result = add_alpha_scalar_by_ops(self, other, alpha)
     cdef AddScalarBackward1 node
@@ -485,9 +485,9 @@ cdef class SubBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other: -grad
-            give(grad_inputs, 1, op_neg(grad))
+            set_grad_input(grad_inputs, 1, op_neg(grad))
         return 0
 
     cpdef str name(self):
@@ -506,7 +506,7 @@ cdef int tangents_sub_tensor_tensor(TensorBase result, TensorBase self, TensorBa
                 result_t = self_t
             if other_t is not None:
                 result_t = plus(result_t, op_neg(other_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -515,7 +515,7 @@ cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sub", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(SUBTRACT, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(SUBTRACT, self.array, other.array))
     cdef SubBackward0 node
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
@@ -560,7 +560,7 @@ cdef class SubTensorScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -573,7 +573,7 @@ cdef int tangents_sub_tensor_scalar(TensorBase result, TensorBase self, object o
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, self_t)
+            walk.set_tangent(result, self_t)
     finally:
         walk.end()
     return 0
@@ -582,7 +582,7 @@ cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sub", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
     cdef SubTensorScalarBackward0 node
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
@@ -627,7 +627,7 @@ cdef class SubScalarTensorBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         # other: -grad
-        give(grad_inputs, 0, op_neg(grad))
+        set_grad_input(grad_inputs, 0, op_neg(grad))
         return 0
 
     cpdef str name(self):
@@ -640,7 +640,7 @@ cdef int tangents_sub_scalar_tensor(TensorBase result, object self, TensorBase o
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, op_neg(other_t))
+            walk.set_tangent(result, op_neg(other_t))
     finally:
         walk.end()
     return 0
@@ -649,7 +649,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sub", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
     cdef SubScalarTensorBackward0 node
     if requires_grad_1(other):
         node = SubScalarTensorBackward0.__new__(SubScalarTensorBackward0)
@@ -676,10 +676,10 @@ cdef class SubBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
         if wants(wanted, 0):    # self (derived): grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other (derived): -grad * conj(alpha)
             alpha = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_scalar(op_neg(grad), conj_number(alpha)))
+            set_grad_input(grad_inputs, 1, op_mul_scalar(op_neg(grad), conj_number(alpha)))
         return 0
 
     cpdef str name(self):
@@ -702,7 +702,7 @@ cdef int tangents_sub_alpha_tensor_tensor(TensorBase result, TensorBase self, Te
                 result_t = self_t
             if other_t is not None:
                 result_t = plus(result_t, op_mul_scalar(op_neg(other_t), alpha))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -724,7 +724,7 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,))
     if result is None:
         result = sub_alpha_tensor_tensor_by_ops(self, other, alpha)
     cdef SubBackward1 node
@@ -779,7 +779,7 @@ cdef class SubTensorScalarBackward1(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self (derived): grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -792,7 +792,7 @@ cdef int tangents_sub_alpha_tensor_scalar(TensorBase result, TensorBase self, ob
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, self_t)
+            walk.set_tangent(result, self_t)
     finally:
         walk.end()
     return 0
@@ -813,7 +813,7 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
         span = begin_replaceable_op("sub", (self, other, alpha))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha))
     if result is None:
         result = sub_alpha_tensor_scalar_by_ops(self, other, alpha)
     cdef SubTensorScalarBackward1 node
@@ -865,7 +865,7 @@ cdef class SubScalarTensorBackward1(Node):
         cdef object alpha
         # other (derived): -grad * conj(alpha)
         alpha = value_of(self, 0)
-        give(grad_inputs, 0, op_mul_scalar(op_neg(grad), conj_number(alpha)))
+        set_grad_input(grad_inputs, 0, op_mul_scalar(op_neg(grad), conj_number(alpha)))
         return 0
 
     cpdef str name(self):
@@ -882,7 +882,7 @@ cdef int tangents_sub_alpha_scalar_tensor(TensorBase result, object self, Tensor
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, op_mul_scalar(op_neg(other_t), alpha))
+            walk.set_tangent(result, op_mul_scalar(op_neg(other_t), alpha))
     finally:
         walk.end()
     return 0
@@ -903,7 +903,7 @@ cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object
         span = begin_replaceable_op("sub", (self, other, alpha))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha))
     if result is None:
         result = sub_alpha_scalar_tensor_by_ops(self, other, alpha)
     cdef SubScalarTensorBackward1 node
@@ -1019,10 +1019,10 @@ cdef class MulBackward0(Node):
         cdef TensorBase self_, other
         if wants(wanted, 0):    # self: grad * conj(other)
             other = unpack(self, 1)
-            give(grad_inputs, 0, op_mul_tensor(grad, op_conj(other)))
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(other)))
         if wants(wanted, 1):    # other: grad * conj(self)
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
         return 0
 
     cpdef str name(self):
@@ -1057,7 +1057,7 @@ cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase othe
                 result_t = op_mul_tensor(self_t, other)
             if other_t is not None:
                 result_t = plus(result_t, op_mul_tensor(other_t, self))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -1066,7 +1066,7 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mul", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MULTIPLY, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MULTIPLY, self.array, other.array))
     cdef MulBackward0 node
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
@@ -1123,7 +1123,7 @@ cdef class MulScalarBackward0(Node):
         cdef object other
         # self: grad * conj(other)
         other = unpack_number(self, 0)
-        give(grad_inputs, 0, op_mul_scalar(grad, conj_number(other)))
+        set_grad_input(grad_inputs, 0, op_mul_scalar(grad, conj_number(other)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -1144,7 +1144,7 @@ cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) e
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_scalar(self_t, other))
+            walk.set_tangent(result, op_mul_scalar(self_t, other))
     finally:
         walk.end()
     return 0
@@ -1153,7 +1153,7 @@ cdef TensorBase op_mul_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mul", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
     cdef MulScalarBackward0 node
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)

@@ -21,7 +21,7 @@ from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport prepare_clampable
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, give, gradient, set_value
+from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value
 from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, has_tangent_3, swap_ceiling
 from gradsmith.runtime.history.history cimport (
@@ -31,7 +31,7 @@ from gradsmith.runtime.history.history cimport (
     requires_grad_3,
     set_history,
 )
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
@@ -98,9 +98,9 @@ cdef class MaximumBackward0(Node):
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
         if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
-            give(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
+            set_grad_input(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
-            give(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
+            set_grad_input(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         return 0
 
     cpdef str name(self):
@@ -135,7 +135,7 @@ cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase 
                 result_t = op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_tensor(self, other), 0, self_t))
             if other_t is not None:
                 result_t = plus(result_t, op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(other_t, 2), op_where_scalar_tensor(op_gt_tensor(self, other), 0, other_t)))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -144,7 +144,7 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("maximum", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, other.array))
     cdef MaximumBackward0 node
     if requires_grad_2(self, other):
         node = MaximumBackward0.__new__(MaximumBackward0)
@@ -173,7 +173,7 @@ cdef class MaximumScalarBackward0(Node):
         # self: where(self == other, grad / 2, where(self < other, 0, grad))
         self_ = unpack(self, 0)
         other = unpack_number(self, 0)
-        give(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_scalar(self_, other), 0, grad)))
+        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_scalar(self_, other), 0, grad)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -202,7 +202,7 @@ cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object othe
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t)))
+            walk.set_tangent(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t)))
     finally:
         walk.end()
     return 0
@@ -211,7 +211,7 @@ cdef TensorBase op_maximum_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("maximum", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
     cdef MaximumScalarBackward0 node
     if requires_grad_1(self):
         node = MaximumScalarBackward0.__new__(MaximumScalarBackward0)
@@ -287,9 +287,9 @@ cdef class MinimumBackward0(Node):
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
         if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
-            give(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
+            set_grad_input(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
         if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
-            give(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
+            set_grad_input(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
         return 0
 
     cpdef str name(self):
@@ -324,7 +324,7 @@ cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase 
                 result_t = op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_tensor(self, other), 0, self_t))
             if other_t is not None:
                 result_t = plus(result_t, op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(other_t, 2), op_where_scalar_tensor(op_lt_tensor(self, other), 0, other_t)))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -333,7 +333,7 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("minimum", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, other.array))
     cdef MinimumBackward0 node
     if requires_grad_2(self, other):
         node = MinimumBackward0.__new__(MinimumBackward0)
@@ -362,7 +362,7 @@ cdef class MinimumScalarBackward0(Node):
         # self: where(self == other, grad / 2, where(self > other, 0, grad))
         self_ = unpack(self, 0)
         other = unpack_number(self, 0)
-        give(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_scalar(self_, other), 0, grad)))
+        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_scalar(self_, other), 0, grad)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -391,7 +391,7 @@ cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object othe
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t)))
+            walk.set_tangent(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t)))
     finally:
         walk.end()
     return 0
@@ -400,7 +400,7 @@ cdef TensorBase op_minimum_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("minimum", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
     cdef MinimumScalarBackward0 node
     if requires_grad_1(self):
         node = MinimumScalarBackward0.__new__(MinimumScalarBackward0)
@@ -475,7 +475,7 @@ cdef class ClampBackward0(Node):
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack(self, 2)
-            give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0))
+            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0))
         if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
@@ -483,7 +483,7 @@ cdef class ClampBackward0(Node):
                 min = unpack(self, 1)
             if max is None:
                 max = unpack(self, 2)
-            give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0))
+            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0))
         if wants(wanted, 2):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
@@ -491,7 +491,7 @@ cdef class ClampBackward0(Node):
                 min = unpack(self, 1)
             if max is None:
                 max = unpack(self, 2)
-            give(grad_inputs, 2, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_tensor(max, min)), grad, 0))
+            set_grad_input(grad_inputs, 2, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_tensor(max, min)), grad, 0))
         return 0
 
     cpdef str name(self):
@@ -537,7 +537,7 @@ cdef int tangents_clamp_tensor_tensor(TensorBase result, TensorBase self, Tensor
                 result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_tensor(min, max)), min_t, 0))
             if max_t is not None:
                 result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_tensor(max, min)), max_t, 0))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -560,7 +560,7 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     operands[2] = <PyObject *>max
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_TENSOR_TENSOR_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_TENSOR_TENSOR_FORWARD, operands, ())
     if result is None:
         result = clamp_tensor_tensor_by_ops(self, min, max)
     cdef ClampBackward0 node
@@ -629,14 +629,14 @@ cdef class ClampTensorScalarBackward0(Node):
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack_number(self, 0)
-            give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0))
+            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0))
         if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
                 min = unpack(self, 1)
             max = unpack_number(self, 0)
-            give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_scalar(min, max)), grad, 0))
+            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_scalar(min, max)), grad, 0))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -679,7 +679,7 @@ cdef int tangents_clamp_tensor_scalar(TensorBase result, TensorBase self, Tensor
                 result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_scalar(self, max)), self_t, 0)
             if min_t is not None:
                 result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_scalar(min, max)), min_t, 0))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -701,7 +701,7 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,))
     if result is None:
         result = clamp_tensor_scalar_by_ops(self, min, max)
     cdef ClampTensorScalarBackward0 node
@@ -767,14 +767,14 @@ cdef class ClampScalarTensorBackward0(Node):
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             min = unpack_number(self, 0)
-            give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0))
+            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0))
         if wants(wanted, 1):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
                 max = unpack(self, 1)
             min = unpack_number(self, 0)
-            give(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_scalar(max, min)), grad, 0))
+            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_scalar(max, min)), grad, 0))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -817,7 +817,7 @@ cdef int tangents_clamp_scalar_tensor(TensorBase result, TensorBase self, object
                 result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_tensor(self, max)), self_t, 0)
             if max_t is not None:
                 result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_scalar(max, min)), max_t, 0))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -839,7 +839,7 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,))
     if result is None:
         result = clamp_scalar_tensor_by_ops(self, min, max)
     cdef ClampScalarTensorBackward0 node
@@ -904,7 +904,7 @@ cdef class ClampScalarScalarBackward0(Node):
         self_ = unpack(self, 0)
         min = unpack_number(self, 0)
         max = unpack_number(self, 1)
-        give(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_scalar(self_, max)), grad, 0))
+        set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_scalar(self_, max)), grad, 0))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -938,7 +938,7 @@ cdef int tangents_clamp_scalar_scalar(TensorBase result, TensorBase self, object
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0))
+            walk.set_tangent(result, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0))
     finally:
         walk.end()
     return 0
@@ -959,7 +959,7 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
         span = begin_replaceable_op("clamp", (self, min, max))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max))
     if result is None:
         result = clamp_scalar_scalar_by_ops(self, min, max)
     cdef ClampScalarScalarBackward0 node
@@ -1180,13 +1180,13 @@ cdef class ClampMinBackward0(Node):
         if wants(wanted, 0):    # self: where(self >= min, grad, 0)
             self_ = unpack(self, 0)
             min = unpack(self, 1)
-            give(grad_inputs, 0, op_where_tensor_scalar(op_ge_tensor(self_, min), grad, 0))
+            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_ge_tensor(self_, min), grad, 0))
         if wants(wanted, 1):    # min: where(self < min, grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
                 min = unpack(self, 1)
-            give(grad_inputs, 1, op_where_tensor_scalar(op_lt_tensor(self_, min), grad, 0))
+            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_lt_tensor(self_, min), grad, 0))
         return 0
 
     cpdef str name(self):
@@ -1221,7 +1221,7 @@ cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBas
                 result_t = op_where_tensor_scalar(op_ge_tensor(self, min), self_t, 0)
             if min_t is not None:
                 result_t = plus(result_t, op_where_tensor_scalar(op_lt_tensor(self, min), min_t, 0))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -1230,7 +1230,7 @@ cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("clamp_min", (self, min))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, min.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef ClampMinBackward0 node
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
@@ -1286,7 +1286,7 @@ cdef class ClampMinScalarBackward0(Node):
         # self: where(self >= min, grad, 0)
         self_ = unpack(self, 0)
         min = unpack_number(self, 0)
-        give(grad_inputs, 0, op_where_tensor_scalar(op_ge_scalar(self_, min), grad, 0))
+        set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_ge_scalar(self_, min), grad, 0))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -1315,7 +1315,7 @@ cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object mi
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0))
+            walk.set_tangent(result, op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0))
     finally:
         walk.end()
     return 0
@@ -1324,7 +1324,7 @@ cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("clamp_min", (self, min))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
     cdef ClampMinScalarBackward0 node
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
@@ -1435,13 +1435,13 @@ cdef class ClampMaxBackward0(Node):
         if wants(wanted, 0):    # self: where(self <= max, grad, 0)
             self_ = unpack(self, 0)
             max = unpack(self, 1)
-            give(grad_inputs, 0, op_where_tensor_scalar(op_le_tensor(self_, max), grad, 0))
+            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_le_tensor(self_, max), grad, 0))
         if wants(wanted, 1):    # max: where(self > max, grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
                 max = unpack(self, 1)
-            give(grad_inputs, 1, op_where_tensor_scalar(op_gt_tensor(self_, max), grad, 0))
+            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_gt_tensor(self_, max), grad, 0))
         return 0
 
     cpdef str name(self):
@@ -1476,7 +1476,7 @@ cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBas
                 result_t = op_where_tensor_scalar(op_le_tensor(self, max), self_t, 0)
             if max_t is not None:
                 result_t = plus(result_t, op_where_tensor_scalar(op_gt_tensor(self, max), max_t, 0))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -1485,7 +1485,7 @@ cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("clamp_max", (self, max))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, max.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef ClampMaxBackward0 node
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
@@ -1541,7 +1541,7 @@ cdef class ClampMaxScalarBackward0(Node):
         # self: where(self <= max, grad, 0)
         self_ = unpack(self, 0)
         max = unpack_number(self, 0)
-        give(grad_inputs, 0, op_where_tensor_scalar(op_le_scalar(self_, max), grad, 0))
+        set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_le_scalar(self_, max), grad, 0))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -1570,7 +1570,7 @@ cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object ma
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0))
+            walk.set_tangent(result, op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0))
     finally:
         walk.end()
     return 0
@@ -1579,7 +1579,7 @@ cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("clamp_max", (self, max))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
     cdef ClampMaxScalarBackward0 node
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)

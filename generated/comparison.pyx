@@ -45,11 +45,11 @@ from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap, wrap_owned
@@ -72,7 +72,7 @@ cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("eq", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(EQUAL, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -94,7 +94,7 @@ cdef TensorBase op_eq_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("eq", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(EQUAL, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -159,7 +159,7 @@ cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("ne", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(NOT_EQUAL, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(NOT_EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -181,7 +181,7 @@ cdef TensorBase op_ne_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("ne", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(NOT_EQUAL, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(NOT_EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -248,7 +248,7 @@ cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("lt", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LESS, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LESS, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -270,7 +270,7 @@ cdef TensorBase op_lt_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("lt", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LESS, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LESS, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -341,7 +341,7 @@ cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("le", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LESS_EQUAL, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LESS_EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -363,7 +363,7 @@ cdef TensorBase op_le_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("le", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LESS_EQUAL, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LESS_EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -434,7 +434,7 @@ cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("gt", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(GREATER, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(GREATER, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -456,7 +456,7 @@ cdef TensorBase op_gt_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("gt", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(GREATER, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(GREATER, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -527,7 +527,7 @@ cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("ge", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -549,7 +549,7 @@ cdef TensorBase op_ge_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("ge", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(GREATER_EQUAL, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(GREATER_EQUAL, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -620,7 +620,7 @@ cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_and", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LOGICAL_AND, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LOGICAL_AND, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -642,7 +642,7 @@ cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_and", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_AND, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_AND, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -707,7 +707,7 @@ cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_or", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LOGICAL_OR, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LOGICAL_OR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -729,7 +729,7 @@ cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_or", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_OR, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_OR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -794,7 +794,7 @@ cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_xor", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -816,7 +816,7 @@ cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_xor", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_XOR, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_XOR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -881,7 +881,7 @@ cdef TensorBase op_logical_not(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logical_not", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(LOGICAL_NOT, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(LOGICAL_NOT, self.array))
     if span:
         end_op(span, result)
     return result
@@ -937,7 +937,7 @@ cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_and", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(BITWISE_AND, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(BITWISE_AND, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -959,7 +959,7 @@ cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_and", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_AND, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_AND, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1028,7 +1028,7 @@ cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_or", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(BITWISE_OR, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(BITWISE_OR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1050,7 +1050,7 @@ cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_or", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_OR, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_OR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1119,7 +1119,7 @@ cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_xor", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(BITWISE_XOR, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(BITWISE_XOR, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1141,7 +1141,7 @@ cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_xor", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_XOR, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_XOR, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1210,7 +1210,7 @@ cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_not", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(INVERT, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(INVERT, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1268,7 +1268,7 @@ cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase 
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_left_shift", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(LEFT_SHIFT, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LEFT_SHIFT, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1290,7 +1290,7 @@ cdef TensorBase op_bitwise_left_shift_tensor_scalar(TensorBase self, object othe
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_left_shift", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1312,7 +1312,7 @@ cdef TensorBase op_bitwise_left_shift_scalar_tensor(object self, TensorBase othe
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_left_shift", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, other.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, other.array, self, True))
     if span:
         end_op(span, result)
     return result
@@ -1372,7 +1372,7 @@ cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_right_shift", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(RIGHT_SHIFT, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(RIGHT_SHIFT, self.array, other.array))
     if span:
         end_op(span, result)
     return result
@@ -1394,7 +1394,7 @@ cdef TensorBase op_bitwise_right_shift_tensor_scalar(TensorBase self, object oth
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_right_shift", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, self.array, other, False))
     if span:
         end_op(span, result)
     return result
@@ -1416,7 +1416,7 @@ cdef TensorBase op_bitwise_right_shift_scalar_tensor(object self, TensorBase oth
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bitwise_right_shift", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, other.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, other.array, self, True))
     if span:
         end_op(span, result)
     return result
@@ -1476,7 +1476,7 @@ cdef TensorBase op_isnan(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("isnan", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ISNAN, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ISNAN, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1513,7 +1513,7 @@ cdef TensorBase op_isinf(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("isinf", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ISINF, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ISINF, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1550,7 +1550,7 @@ cdef TensorBase op_isfinite(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("isfinite", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ISFINITE, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ISFINITE, self.array))
     if span:
         end_op(span, result)
     return result
@@ -1595,11 +1595,11 @@ cdef class WhereBackward0(Node):
         cdef TensorBase condition = None
         if wants(wanted, 0):    # self: where(condition, grad, 0)
             condition = unpack(self, 0)
-            give(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
+            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
         if wants(wanted, 1):    # other: where(condition, 0, grad)
             if condition is None:
                 condition = unpack(self, 0)
-            give(grad_inputs, 1, op_where_scalar_tensor(condition, 0, grad))
+            set_grad_input(grad_inputs, 1, op_where_scalar_tensor(condition, 0, grad))
         return 0
 
     cpdef str name(self):
@@ -1626,7 +1626,7 @@ cdef int tangents_where_tensor_tensor(TensorBase result, TensorBase condition, T
                 result_t = op_where_tensor_scalar(condition, self_t, 0)
             if other_t is not None:
                 result_t = plus(result_t, op_where_scalar_tensor(condition, 0, other_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -1635,7 +1635,7 @@ cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, Te
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
     cdef WhereBackward0 node
     if requires_grad_2(self, other):
         node = WhereBackward0.__new__(WhereBackward0)
@@ -1661,7 +1661,7 @@ cdef class WhereTensorScalarBackward0(Node):
         cdef TensorBase condition
         # self: where(condition, grad, 0)
         condition = unpack(self, 0)
-        give(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
+        set_grad_input(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
         return 0
 
     cpdef str name(self):
@@ -1682,7 +1682,7 @@ cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, T
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_scalar(condition, self_t, 0))
+            walk.set_tangent(result, op_where_tensor_scalar(condition, self_t, 0))
     finally:
         walk.end()
     return 0
@@ -1691,7 +1691,7 @@ cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, ob
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), other))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), other))
     cdef WhereTensorScalarBackward0 node
     if requires_grad_1(self):
         node = WhereTensorScalarBackward0.__new__(WhereTensorScalarBackward0)
@@ -1716,7 +1716,7 @@ cdef class WhereScalarTensorBackward0(Node):
         cdef TensorBase condition
         # other: where(condition, 0, grad)
         condition = unpack(self, 0)
-        give(grad_inputs, 0, op_where_scalar_tensor(condition, 0, grad))
+        set_grad_input(grad_inputs, 0, op_where_scalar_tensor(condition, 0, grad))
         return 0
 
     cpdef str name(self):
@@ -1737,7 +1737,7 @@ cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, o
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, op_where_scalar_tensor(condition, 0, other_t))
+            walk.set_tangent(result, op_where_scalar_tensor(condition, 0, other_t))
     finally:
         walk.end()
     return 0
@@ -1746,7 +1746,7 @@ cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, Tensor
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
     cdef WhereScalarTensorBackward0 node
     if requires_grad_1(other):
         node = WhereScalarTensorBackward0.__new__(WhereScalarTensorBackward0)
@@ -1764,7 +1764,7 @@ cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, other))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, other))
     if span:
         end_op(span, result)
     return result

@@ -23,10 +23,10 @@ from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport prepare_apart
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view, share_version
@@ -49,7 +49,7 @@ cdef class CloneBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -62,7 +62,7 @@ cdef int tangents_clone(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_clone(self_t))
+            walk.set_tangent(result, op_clone(self_t))
     finally:
         walk.end()
     return 0
@@ -71,7 +71,7 @@ cdef TensorBase op_clone(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("clone", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.clone_of(array_of(self)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.clone_of(array_of(self)))
     cdef CloneBackward0 node
     if requires_grad_1(self):
         node = CloneBackward0.__new__(CloneBackward0)
@@ -125,7 +125,7 @@ cdef class CloneByRowsBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -138,7 +138,7 @@ cdef int tangents_clone_by_rows(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_clone_by_rows(self_t))
+            walk.set_tangent(result, op_clone_by_rows(self_t))
     finally:
         walk.end()
     return 0
@@ -147,7 +147,7 @@ cdef TensorBase op_clone_by_rows(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("clone_by_rows", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.clone_by_rows_of(array_of(self)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.clone_by_rows_of(array_of(self)))
     cdef CloneByRowsBackward0 node
     if requires_grad_1(self):
         node = CloneByRowsBackward0.__new__(CloneByRowsBackward0)
@@ -368,7 +368,7 @@ cdef class ToCopyBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -381,7 +381,7 @@ cdef int tangents_to_copy(TensorBase result, TensorBase self, object dtype) exce
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_to_copy(self_t, dtype))
+            walk.set_tangent(result, op_to_copy(self_t, dtype))
     finally:
         walk.end()
     return 0
@@ -390,7 +390,7 @@ cdef TensorBase op_to_copy(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("to_copy", (self, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.to_copy_of(array_of(self), dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef ToCopyBackward0 node
     if requires_grad_1(self):
         node = ToCopyBackward0.__new__(ToCopyBackward0)
@@ -450,7 +450,7 @@ cdef class CopyToBackward0(Node):
         cdef object self_device
         # self: copy_to(grad, self.device, grad.dtype)
         self_device = value_of(self, 0)
-        give(grad_inputs, 0, op_copy_to(grad, self_device, dtype_of(grad)))
+        set_grad_input(grad_inputs, 0, op_copy_to(grad, self_device, dtype_of(grad)))
         return 0
 
     cpdef str name(self):
@@ -467,7 +467,7 @@ cdef int tangents_copy_to(TensorBase result, TensorBase self, object device, obj
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_copy_to(self_t, device, dtype))
+            walk.set_tangent(result, op_copy_to(self_t, device, dtype))
     finally:
         walk.end()
     return 0
@@ -476,7 +476,7 @@ cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("copy_to", (self, device, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.copy_to_of(array_of(self), device, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.copy_to_of(array_of(self), device, dtype))
     cdef CopyToBackward0 node
     if requires_grad_1(self):
         node = CopyToBackward0.__new__(CopyToBackward0)
@@ -538,9 +538,9 @@ cdef class FillBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         if wants(wanted, 0):    # self: zeros_like(grad)
-            give(grad_inputs, 0, zeros_like(grad))
+            set_grad_input(grad_inputs, 0, zeros_like(grad))
         if wants(wanted, 1):    # value: grad
-            give(grad_inputs, 1, grad)
+            set_grad_input(grad_inputs, 1, grad)
         return 0
 
     cpdef str name(self):
@@ -556,7 +556,7 @@ cdef int tangents_fill__tensor(TensorBase result, TensorBase self, TensorBase va
             result_t = None
             if value_t is not None:
                 result_t = value_t
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -588,7 +588,7 @@ cdef class FillScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
-        give(grad_inputs, 0, zeros_like(grad))
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -600,7 +600,7 @@ cdef int tangents_fill__scalar(TensorBase result, TensorBase self, object value)
     cdef LevelWalk walk = walk_levels((self,))
     try:
         while walk.next():
-            walk.give(result, None)
+            walk.set_tangent(result, None)
     finally:
         walk.end()
     return 0
@@ -642,7 +642,7 @@ cdef class ZeroBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
-        give(grad_inputs, 0, zeros_like(grad))
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -655,7 +655,7 @@ cdef int tangents_zero_(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, zeros_like(self_t))
+            walk.set_tangent(result, zeros_like(self_t))
     finally:
         walk.end()
     return 0
@@ -722,9 +722,9 @@ cdef class CopyBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         if wants(wanted, 0):    # self: zeros_like(grad)
-            give(grad_inputs, 0, zeros_like(grad))
+            set_grad_input(grad_inputs, 0, zeros_like(grad))
         if wants(wanted, 1):    # src: grad
-            give(grad_inputs, 1, grad)
+            set_grad_input(grad_inputs, 1, grad)
         return 0
 
     cpdef str name(self):
@@ -740,7 +740,7 @@ cdef int tangents_copy__tensor(TensorBase result, TensorBase self, TensorBase sr
             result_t = None
             if src_t is not None:
                 result_t = src_t
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -772,7 +772,7 @@ cdef class CopyScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
-        give(grad_inputs, 0, zeros_like(grad))
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -784,7 +784,7 @@ cdef int tangents_copy__scalar(TensorBase result, TensorBase self, object src) e
     cdef LevelWalk walk = walk_levels((self,))
     try:
         while walk.next():
-            walk.give(result, None)
+            walk.set_tangent(result, None)
     finally:
         walk.end()
     return 0
@@ -865,7 +865,7 @@ cdef class RealPartBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -878,7 +878,7 @@ cdef int tangents_real_part(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_real_part(self_t))
+            walk.set_tangent(result, op_real_part(self_t))
     finally:
         walk.end()
     return 0
@@ -942,7 +942,7 @@ cdef class ImagBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad * 1j
-        give(grad_inputs, 0, op_mul_scalar(grad, 1j))
+        set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 1j))
         return 0
 
     cpdef str name(self):
@@ -955,7 +955,7 @@ cdef int tangents_imag(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_imag(self_t))
+            walk.set_tangent(result, op_imag(self_t))
     finally:
         walk.end()
     return 0

@@ -29,7 +29,7 @@ from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport (
     save_input,
     save_mode,
@@ -40,7 +40,7 @@ from gradsmith.runtime.graph.saved_variable cimport (
 )
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
@@ -81,12 +81,12 @@ cdef class DivBackward0(Node):
         cdef TensorBase self_, other = None
         if wants(wanted, 0):    # self: grad / conj(other)
             other = unpack(self, 1)
-            give(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(other)))
+            set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(other)))
         if wants(wanted, 1):    # other: -grad * conj(self / other / other)
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
-            give(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_tensor_tensor(self_, other), other))))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_tensor_tensor(self_, other), other))))
         return 0
 
     cpdef str name(self):
@@ -121,7 +121,7 @@ cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBa
                 result_t = op_div_tensor_tensor(self_t, other)
             if other_t is not None:
                 result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_tensor_tensor(self, other), other)))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -130,7 +130,7 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("div", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
     cdef DivBackward0 node
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
@@ -185,7 +185,7 @@ cdef class DivTensorScalarBackward0(Node):
         cdef object other
         # self: grad / conj(other)
         other = unpack_number(self, 0)
-        give(grad_inputs, 0, op_div_tensor_scalar(grad, conj_number(other)))
+        set_grad_input(grad_inputs, 0, op_div_tensor_scalar(grad, conj_number(other)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -206,7 +206,7 @@ cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object o
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_div_tensor_scalar(self_t, other))
+            walk.set_tangent(result, op_div_tensor_scalar(self_t, other))
     finally:
         walk.end()
     return 0
@@ -215,7 +215,7 @@ cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("div", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
     cdef DivTensorScalarBackward0 node
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
@@ -267,7 +267,7 @@ cdef class DivScalarTensorBackward0(Node):
         # other: -grad * conj(self / other / other)
         other = unpack(self, 0)
         self_ = unpack_number(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_scalar_tensor(self_, other), other))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_scalar_tensor(self_, other), other))))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -296,7 +296,7 @@ cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase o
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other)))
+            walk.set_tangent(result, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other)))
     finally:
         walk.end()
     return 0
@@ -305,7 +305,7 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("div", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
     cdef DivScalarTensorBackward0 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
@@ -336,13 +336,13 @@ cdef class DivBackward1(Node):
         if wants(wanted, 0):    # self: div_backward_self(grad, other, rounding_mode)
             other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
-            give(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
+            set_grad_input(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
         if wants(wanted, 1):    # other: div_backward_other(grad, self, other, rounding_mode)
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
-            give(grad_inputs, 1, div_backward_other(grad, self_, other, rounding_mode))
+            set_grad_input(grad_inputs, 1, div_backward_other(grad, self_, other, rounding_mode))
         return 0
 
     cpdef str name(self):
@@ -381,7 +381,7 @@ cdef int tangents_div_mode_tensor_tensor(TensorBase result, TensorBase self, Ten
                 result_t = div_backward_self(self_t, other, rounding_mode)
             if other_t is not None:
                 result_t = plus(result_t, div_backward_other(other_t, self, other, rounding_mode))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -390,7 +390,7 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("div", (self, other, rounding_mode))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     cdef DivBackward1 node
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
@@ -446,7 +446,7 @@ cdef class DivTensorScalarBackward1(Node):
         # self: div_backward_self(grad, other, rounding_mode)
         other = unpack_number(self, 0)
         rounding_mode = value_of(self, 1)
-        give(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
+        set_grad_input(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -471,7 +471,7 @@ cdef int tangents_div_mode_tensor_scalar(TensorBase result, TensorBase self, obj
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, div_backward_self(self_t, other, rounding_mode))
+            walk.set_tangent(result, div_backward_self(self_t, other, rounding_mode))
     finally:
         walk.end()
     return 0
@@ -480,7 +480,7 @@ cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object 
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("div", (self, other, rounding_mode))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     cdef DivTensorScalarBackward1 node
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
@@ -533,7 +533,7 @@ cdef class DivScalarTensorBackward1(Node):
         other = unpack(self, 0)
         self_ = unpack_number(self, 0)
         rounding_mode = value_of(self, 1)
-        give(grad_inputs, 0, div_backward_other(grad, self_, other, rounding_mode))
+        set_grad_input(grad_inputs, 0, div_backward_other(grad, self_, other, rounding_mode))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -566,7 +566,7 @@ cdef int tangents_div_mode_scalar_tensor(TensorBase result, object self, TensorB
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, div_backward_other(other_t, self, other, rounding_mode))
+            walk.set_tangent(result, div_backward_other(other_t, self, other, rounding_mode))
     finally:
         walk.end()
     return 0
@@ -575,7 +575,7 @@ cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object 
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("div", (self, other, rounding_mode))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
     cdef DivScalarTensorBackward1 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
@@ -693,9 +693,9 @@ cdef class FloorDivideBackward0(Node):
         cdef TensorBase zeros_like_part
         zeros_like_part = zeros_like(grad)
         if wants(wanted, 0):    # self: zeros_like(grad)
-            give(grad_inputs, 0, zeros_like_part)
+            set_grad_input(grad_inputs, 0, zeros_like_part)
         if wants(wanted, 1):    # other: zeros_like(grad)
-            give(grad_inputs, 1, zeros_like_part)
+            set_grad_input(grad_inputs, 1, zeros_like_part)
         return 0
 
     cpdef str name(self):
@@ -714,7 +714,7 @@ cdef int tangents_floor_divide_tensor_tensor(TensorBase result, TensorBase self,
                 result_t = zeros_like(self_t)
             if other_t is not None:
                 result_t = plus(result_t, zeros_like(other_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -723,7 +723,7 @@ cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other)
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("floor_divide", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
     cdef FloorDivideBackward0 node
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
@@ -768,7 +768,7 @@ cdef class FloorDivideTensorScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
-        give(grad_inputs, 0, zeros_like(grad))
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -781,7 +781,7 @@ cdef int tangents_floor_divide_tensor_scalar(TensorBase result, TensorBase self,
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, zeros_like(self_t))
+            walk.set_tangent(result, zeros_like(self_t))
     finally:
         walk.end()
     return 0
@@ -790,7 +790,7 @@ cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("floor_divide", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
     cdef FloorDivideTensorScalarBackward0 node
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
@@ -833,7 +833,7 @@ cdef class FloorDivideScalarTensorBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # other: zeros_like(grad)
-        give(grad_inputs, 0, zeros_like(grad))
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -846,7 +846,7 @@ cdef int tangents_floor_divide_scalar_tensor(TensorBase result, object self, Ten
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, zeros_like(other_t))
+            walk.set_tangent(result, zeros_like(other_t))
     finally:
         walk.end()
     return 0
@@ -855,7 +855,7 @@ cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("floor_divide", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
     cdef FloorDivideScalarTensorBackward0 node
     if requires_grad_1(other):
         node = FloorDivideScalarTensorBackward0.__new__(FloorDivideScalarTensorBackward0)
@@ -937,11 +937,11 @@ cdef class RemainderBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other: -grad * floor_divide(self, other)
             self_ = unpack(self, 0)
             other = unpack(self, 1)
-            give(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_floor_divide_tensor_tensor(self_, other)))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_floor_divide_tensor_tensor(self_, other)))
         return 0
 
     cpdef str name(self):
@@ -976,7 +976,7 @@ cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, Te
                 result_t = self_t
             if other_t is not None:
                 result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_floor_divide_tensor_tensor(self, other)))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -985,7 +985,7 @@ cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("remainder", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(REMAINDER, self.array, other.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(REMAINDER, self.array, other.array))
     cdef RemainderBackward0 node
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
@@ -1036,7 +1036,7 @@ cdef class RemainderTensorScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -1049,7 +1049,7 @@ cdef int tangents_remainder_tensor_scalar(TensorBase result, TensorBase self, ob
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, self_t)
+            walk.set_tangent(result, self_t)
     finally:
         walk.end()
     return 0
@@ -1058,7 +1058,7 @@ cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("remainder", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
     cdef RemainderTensorScalarBackward0 node
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
@@ -1106,7 +1106,7 @@ cdef class RemainderScalarTensorBackward0(Node):
         # other: -grad * floor_divide(self, other)
         other = unpack(self, 0)
         self_ = unpack_number(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_floor_divide_scalar_tensor(self_, other)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_floor_divide_scalar_tensor(self_, other)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -1135,7 +1135,7 @@ cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, Tensor
     try:
         while walk.next():
             other_t = walk.tangent(other)
-            walk.give(result, op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other)))
+            walk.set_tangent(result, op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other)))
     finally:
         walk.end()
     return 0
@@ -1144,7 +1144,7 @@ cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("remainder", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
     cdef RemainderScalarTensorBackward0 node
     if requires_grad_1(other):
         node = RemainderScalarTensorBackward0.__new__(RemainderScalarTensorBackward0)
@@ -1229,14 +1229,14 @@ cdef class PowBackward0(Node):
         if wants(wanted, 0):    # self: pow_backward_self(grad, self, exponent)
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
-            give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
+            set_grad_input(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
         if wants(wanted, 1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
             if self_ is None:
                 self_ = unpack(self, 0)
             if exponent is None:
                 exponent = unpack(self, 1)
             result = unpack(self, 2)
-            give(grad_inputs, 1, pow_backward_exponent(grad, self_, exponent, result))
+            set_grad_input(grad_inputs, 1, pow_backward_exponent(grad, self_, exponent, result))
         return 0
 
     cpdef str name(self):
@@ -1279,7 +1279,7 @@ cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBa
                 result_t = op_conj(pow_backward_self(op_conj(self_t), self, exponent))
             if exponent_t is not None:
                 result_t = plus(result_t, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -1288,7 +1288,7 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("pow", (self, exponent))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary(POWER, self.array, exponent.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(POWER, self.array, exponent.array))
     cdef PowBackward0 node
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
@@ -1349,7 +1349,7 @@ cdef class PowTensorScalarBackward0(Node):
         # self: pow_backward_self(grad, self, exponent)
         self_ = unpack(self, 0)
         exponent = unpack_number(self, 0)
-        give(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
+        set_grad_input(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -1378,7 +1378,7 @@ cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object e
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_conj(pow_backward_self(op_conj(self_t), self, exponent)))
+            walk.set_tangent(result, op_conj(pow_backward_self(op_conj(self_t), self, exponent)))
     finally:
         walk.end()
     return 0
@@ -1387,7 +1387,7 @@ cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("pow", (self, exponent))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(POWER, self.array, exponent, False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(POWER, self.array, exponent, False))
     cdef PowTensorScalarBackward0 node
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
@@ -1440,7 +1440,7 @@ cdef class PowScalarTensorBackward0(Node):
         exponent = unpack(self, 0)
         result = unpack(self, 1)
         self_ = unpack_number(self, 0)
-        give(grad_inputs, 0, pow_backward_exponent(grad, self_, exponent, result))
+        set_grad_input(grad_inputs, 0, pow_backward_exponent(grad, self_, exponent, result))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -1477,7 +1477,7 @@ cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase e
     try:
         while walk.next():
             exponent_t = walk.tangent(exponent)
-            walk.give(result, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
+            walk.set_tangent(result, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
     finally:
         walk.end()
     return 0
@@ -1486,7 +1486,7 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("pow", (self, exponent))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(binary_scalar(POWER, exponent.array, self, True))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(POWER, exponent.array, self, True))
     cdef PowScalarTensorBackward0 node
     if requires_grad_1(exponent):
         node = PowScalarTensorBackward0.__new__(PowScalarTensorBackward0)

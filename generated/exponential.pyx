@@ -11,11 +11,11 @@ from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_int
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, swap_ceiling
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
@@ -59,7 +59,7 @@ cdef class ExpBackward0(Node):
         cdef TensorBase result
         # self: grad * conj(result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(result)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(result)))
         return 0
 
     cpdef str name(self):
@@ -80,7 +80,7 @@ cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, result))
+            walk.set_tangent(result, op_mul_tensor(self_t, result))
     finally:
         walk.end()
     return 0
@@ -89,7 +89,7 @@ cdef TensorBase op_exp(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("exp", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(EXP, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(EXP, self.array))
     cdef ExpBackward0 node
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
@@ -183,7 +183,7 @@ cdef class Expm1Backward0(Node):
         cdef TensorBase result
         # self: grad * conj(result + 1)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(result, 1))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(result, 1))))
         return 0
 
     cpdef str name(self):
@@ -204,7 +204,7 @@ cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_add_scalar(result, 1)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(result, 1)))
     finally:
         walk.end()
     return 0
@@ -213,7 +213,7 @@ cdef TensorBase op_expm1(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("expm1", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(EXPM1, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(EXPM1, self.array))
     cdef Expm1Backward0 node
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
@@ -307,7 +307,7 @@ cdef class LogBackward0(Node):
         cdef TensorBase self_
         # self: grad / conj(self)
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(self_)))
+        set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(self_)))
         return 0
 
     cpdef str name(self):
@@ -328,7 +328,7 @@ cdef int tangents_log(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_div_tensor_tensor(self_t, self))
+            walk.set_tangent(result, op_div_tensor_tensor(self_t, self))
     finally:
         walk.end()
     return 0
@@ -337,7 +337,7 @@ cdef TensorBase op_log(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("log", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(LOG, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(LOG, self.array))
     cdef LogBackward0 node
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
@@ -428,7 +428,7 @@ cdef class Log1pBackward0(Node):
         cdef TensorBase self_
         # self: grad / conj(self + 1)
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(op_add_scalar(self_, 1))))
+        set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(op_add_scalar(self_, 1))))
         return 0
 
     cpdef str name(self):
@@ -449,7 +449,7 @@ cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_div_tensor_tensor(self_t, op_add_scalar(self, 1)))
+            walk.set_tangent(result, op_div_tensor_tensor(self_t, op_add_scalar(self, 1)))
     finally:
         walk.end()
     return 0
@@ -458,7 +458,7 @@ cdef TensorBase op_log1p(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("log1p", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(LOG1P, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(LOG1P, self.array))
     cdef Log1pBackward0 node
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
@@ -549,7 +549,7 @@ cdef class SqrtBackward0(Node):
         cdef TensorBase result
         # self: grad / (2 * conj(result))
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_div_tensor_tensor(grad, op_mul_scalar(op_conj(result), 2)))
+        set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_mul_scalar(op_conj(result), 2)))
         return 0
 
     cpdef str name(self):
@@ -570,7 +570,7 @@ cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_div_tensor_tensor(self_t, op_mul_scalar(result, 2)))
+            walk.set_tangent(result, op_div_tensor_tensor(self_t, op_mul_scalar(result, 2)))
     finally:
         walk.end()
     return 0
@@ -579,7 +579,7 @@ cdef TensorBase op_sqrt(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sqrt", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SQRT, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SQRT, self.array))
     cdef SqrtBackward0 node
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
@@ -673,7 +673,7 @@ cdef class RsqrtBackward0(Node):
         cdef TensorBase result
         # self (derived): -0.5 * grad * conj(result * result * result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_mul_scalar(grad, -0.5), op_conj(op_mul_tensor(op_mul_tensor(result, result), result))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_mul_scalar(grad, -0.5), op_conj(op_mul_tensor(op_mul_tensor(result, result), result))))
         return 0
 
     cpdef str name(self):
@@ -694,7 +694,7 @@ cdef int tangents_rsqrt(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result)))
+            walk.set_tangent(result, op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result)))
     finally:
         walk.end()
     return 0
@@ -715,7 +715,7 @@ cdef TensorBase op_rsqrt(TensorBase self):
         span = begin_replaceable_op("rsqrt", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&RSQRT_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&RSQRT_FORWARD, operands, ())
     if result is None:
         result = rsqrt_by_ops(self)
     cdef RsqrtBackward0 node
@@ -864,7 +864,7 @@ cdef class ErfLoopBackward0(Node):
         cdef TensorBase self_
         # self: grad * (1.1283791670955126 * exp(-self * self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
         return 0
 
     cpdef str name(self):
@@ -885,7 +885,7 @@ cdef int tangents_erf_loop(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
     finally:
         walk.end()
     return 0
@@ -906,7 +906,7 @@ cdef TensorBase op_erf_loop(TensorBase self):
         span = begin_replaceable_op("erf_loop", (self,))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&ERF_LOOP_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&ERF_LOOP_FORWARD, operands, ())
     if result is None:
         result = erf_loop_by_ops(self)
     cdef ErfLoopBackward0 node
@@ -967,7 +967,7 @@ cdef class ErfAnyBackward0(Node):
         cdef TensorBase self_
         # self: grad * (1.1283791670955126 * exp(-self * self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
         return 0
 
     cpdef str name(self):
@@ -988,7 +988,7 @@ cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
     finally:
         walk.end()
     return 0
@@ -997,7 +997,7 @@ cdef TensorBase op_erf_any(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("erf_any", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.erf_of(array_of(self)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.erf_of(array_of(self)))
     cdef ErfAnyBackward0 node
     if requires_grad_1(self):
         node = ErfAnyBackward0.__new__(ErfAnyBackward0)
@@ -1056,7 +1056,7 @@ cdef class ErfinvBackward0(Node):
         cdef TensorBase self_
         # self: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)))
         return 0
 
     cpdef str name(self):
@@ -1077,7 +1077,7 @@ cdef int tangents_erfinv(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758)))
     finally:
         walk.end()
     return 0
@@ -1086,7 +1086,7 @@ cdef TensorBase op_erfinv(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("erfinv", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
     cdef ErfinvBackward0 node
     if requires_grad_1(self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)

@@ -18,11 +18,11 @@ from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport prepare_numeric
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient, gradient_or_zeros, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, gradient_or_zeros, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history, set_history_list
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
@@ -53,7 +53,7 @@ cdef class AmaxBackward0(Node):
         result = unpack(self, 1)
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
-        give(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
+        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
         return 0
 
     cpdef str name(self):
@@ -103,7 +103,7 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("amax", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amax_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amax_of(array_of(self), dim, keepdim))
     cdef AmaxBackward0 node
     if requires_grad_1(self):
         node = AmaxBackward0.__new__(AmaxBackward0)
@@ -181,7 +181,7 @@ cdef class AminBackward0(Node):
         result = unpack(self, 1)
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
-        give(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
+        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
         return 0
 
     cpdef str name(self):
@@ -231,7 +231,7 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("amin", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amin_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amin_of(array_of(self), dim, keepdim))
     cdef AminBackward0 node
     if requires_grad_1(self):
         node = AminBackward0.__new__(AminBackward0)
@@ -306,7 +306,7 @@ cdef class MaxBackward0(Node):
         # self: amax_backward(grad, self, result, (), False)
         self_ = unpack(self, 0)
         result = unpack(self, 1)
-        give(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
+        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
         return 0
 
     cpdef str name(self):
@@ -348,7 +348,7 @@ cdef TensorBase op_max(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("max", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amax_of(array_of(self), (), False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amax_of(array_of(self), (), False))
     cdef MaxBackward0 node
     if requires_grad_1(self):
         node = MaxBackward0.__new__(MaxBackward0)
@@ -393,7 +393,7 @@ cdef class MaxBackward1(Node):
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
         keepdim = value_of(self, 2)
-        give(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
+        set_grad_input(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
         return 0
 
     cpdef str name(self):
@@ -441,7 +441,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         span = begin_replaceable_op("max", (self, dim, keepdim))
     cdef TensorBase values, indices
     if span < 0:
-        values, indices = given_result()
+        values, indices = replayed_result()
     else:
         values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
         values = wrap(values_array)
@@ -586,7 +586,7 @@ cdef class MinBackward0(Node):
         # self: amax_backward(grad, self, result, (), False)
         self_ = unpack(self, 0)
         result = unpack(self, 1)
-        give(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
+        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
         return 0
 
     cpdef str name(self):
@@ -628,7 +628,7 @@ cdef TensorBase op_min(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("min", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.amin_of(array_of(self), (), False))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amin_of(array_of(self), (), False))
     cdef MinBackward0 node
     if requires_grad_1(self):
         node = MinBackward0.__new__(MinBackward0)
@@ -673,7 +673,7 @@ cdef class MinBackward1(Node):
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
         keepdim = value_of(self, 2)
-        give(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
+        set_grad_input(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
         return 0
 
     cpdef str name(self):
@@ -721,7 +721,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         span = begin_replaceable_op("min", (self, dim, keepdim))
     cdef TensorBase values, indices
     if span < 0:
-        values, indices = given_result()
+        values, indices = replayed_result()
     else:
         values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
         values = wrap(values_array)
@@ -860,7 +860,7 @@ cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("argmax", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.argmax_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.argmax_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result
@@ -911,7 +911,7 @@ cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("argmin", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.argmin_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.argmin_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result
@@ -962,7 +962,7 @@ cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("all", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.all_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.all_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result
@@ -1011,7 +1011,7 @@ cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("any", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.any_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.any_of(array_of(self), dim, keepdim))
     if span:
         end_op(span, result)
     return result

@@ -20,11 +20,11 @@ from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prep
 from gradsmith.runtime.calls.preparation cimport prepare_apart
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view
@@ -48,7 +48,7 @@ cdef class BasicIndexBackward0(Node):
         # self: basic_index_backward(grad, self.shape, index)
         self_shape = value_of(self, 0)
         index = unpack_object(self, 1)
-        give(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
+        set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
         return 0
 
     cpdef str name(self):
@@ -69,7 +69,7 @@ cdef int tangents_basic_index(TensorBase result, TensorBase self, object index) 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_basic_index(self_t, index))
+            walk.set_tangent(result, op_basic_index(self_t, index))
     finally:
         walk.end()
     return 0
@@ -138,7 +138,7 @@ cdef class BasicIndexBackwardBackward0(Node):
         cdef object index
         # self: basic_index(grad, index)
         index = unpack_object(self, 0)
-        give(grad_inputs, 0, op_basic_index(grad, index))
+        set_grad_input(grad_inputs, 0, op_basic_index(grad, index))
         return 0
 
     cpdef str name(self):
@@ -155,7 +155,7 @@ cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, objec
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_basic_index_backward(self_t, shape, index))
+            walk.set_tangent(result, op_basic_index_backward(self_t, shape, index))
     finally:
         walk.end()
     return 0
@@ -164,7 +164,7 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("basic_index_backward", (self, shape, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index)))
     cdef BasicIndexBackwardBackward0 node
     if requires_grad_1(self):
         node = BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
@@ -226,7 +226,7 @@ cdef class IndexBackward0(Node):
         # self: index_backward(grad, self.shape, index)
         self_shape = value_of(self, 0)
         index = unpack_object(self, 1)
-        give(grad_inputs, 0, op_index_backward(grad, self_shape, index))
+        set_grad_input(grad_inputs, 0, op_index_backward(grad, self_shape, index))
         return 0
 
     cpdef str name(self):
@@ -247,7 +247,7 @@ cdef int tangents_index(TensorBase result, TensorBase self, object index) except
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_index(self_t, index))
+            walk.set_tangent(result, op_index(self_t, index))
     finally:
         walk.end()
     return 0
@@ -256,7 +256,7 @@ cdef TensorBase op_index(TensorBase self, object index):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index", (self, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_of(array_of(self), arrays_in(index)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_of(array_of(self), arrays_in(index)))
     cdef IndexBackward0 node
     if requires_grad_1(self):
         node = IndexBackward0.__new__(IndexBackward0)
@@ -315,7 +315,7 @@ cdef class IndexBackwardBackward0(Node):
         cdef object index
         # self: index(grad, index)
         index = unpack_object(self, 0)
-        give(grad_inputs, 0, op_index(grad, index))
+        set_grad_input(grad_inputs, 0, op_index(grad, index))
         return 0
 
     cpdef str name(self):
@@ -332,7 +332,7 @@ cdef int tangents_index_backward(TensorBase result, TensorBase self, object shap
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_index_backward(self_t, shape, index))
+            walk.set_tangent(result, op_index_backward(self_t, shape, index))
     finally:
         walk.end()
     return 0
@@ -341,7 +341,7 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_backward", (self, shape, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_backward_of(array_of(self), shape, arrays_in(index)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_backward_of(array_of(self), shape, arrays_in(index)))
     cdef IndexBackwardBackward0 node
     if requires_grad_1(self):
         node = IndexBackwardBackward0.__new__(IndexBackwardBackward0)
@@ -403,10 +403,10 @@ cdef class IndexPutBackward0(Node):
         if wants(wanted, 0):    # self: grad if accumulate else index_put(grad, indices, 0)
             indices = unpack_object(self, 0)
             accumulate = value_of(self, 1)
-            give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
+            set_grad_input(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
         if wants(wanted, 1):    # values: index(grad, indices)
             indices = unpack_object(self, 0)
-            give(grad_inputs, 1, op_index(grad, indices))
+            set_grad_input(grad_inputs, 1, op_index(grad, indices))
         return 0
 
     cpdef str name(self):
@@ -430,7 +430,7 @@ cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object in
             values_t = walk.tangent(values)
             self_t = walk.or_zeros(self_t, self)
             values_t = walk.or_zeros(values_t, values)
-            walk.give(result, op_index_put_tensor(self_t, indices, values_t, accumulate))
+            walk.set_tangent(result, op_index_put_tensor(self_t, indices, values_t, accumulate))
     finally:
         walk.end()
     return 0
@@ -439,7 +439,7 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase 
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_put", (self, indices, values, accumulate))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate))
     cdef IndexPutBackward0 node
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
@@ -493,7 +493,7 @@ cdef class IndexPutScalarBackward0(Node):
         # self: grad if accumulate else index_put(grad, indices, 0)
         indices = unpack_object(self, 0)
         accumulate = value_of(self, 1)
-        give(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
+        set_grad_input(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
         return 0
 
     cpdef str name(self):
@@ -514,7 +514,7 @@ cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object in
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_index_put_scalar(self_t, indices, 0, accumulate))
+            walk.set_tangent(result, op_index_put_scalar(self_t, indices, 0, accumulate))
     finally:
         walk.end()
     return 0
@@ -523,7 +523,7 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object valu
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_put", (self, indices, values, accumulate))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
     cdef IndexPutScalarBackward0 node
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
@@ -630,7 +630,7 @@ cdef class SelectBackward0(Node):
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
         index = value_of(self, 2)
-        give(grad_inputs, 0, op_basic_index_backward(grad, self_shape, select_index(self_shape, dim, index)))
+        set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, select_index(self_shape, dim, index)))
         return 0
 
     cpdef str name(self):
@@ -655,7 +655,7 @@ cdef int tangents_select(TensorBase result, TensorBase self, object dim, object 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_select(self_t, dim, index))
+            walk.set_tangent(result, op_select(self_t, dim, index))
     finally:
         walk.end()
     return 0
@@ -775,7 +775,7 @@ cdef class NarrowBackward0(Node):
         dim = value_of(self, 1)
         start = value_of(self, 2)
         length = value_of(self, 3)
-        give(grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length)))
+        set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length)))
         return 0
 
     cpdef str name(self):
@@ -804,7 +804,7 @@ cdef int tangents_narrow(TensorBase result, TensorBase self, object dim, object 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_narrow(self_t, dim, start, length))
+            walk.set_tangent(result, op_narrow(self_t, dim, start, length))
     finally:
         walk.end()
     return 0

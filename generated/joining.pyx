@@ -18,7 +18,7 @@ from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, give_list, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_grad_inputs, set_value, value_of
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_list
 from gradsmith.runtime.history.history cimport (
     collect_edge,
@@ -28,7 +28,7 @@ from gradsmith.runtime.history.history cimport (
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view_list
@@ -55,7 +55,7 @@ cdef class CatBackward0(Node):
         # tensors: cat_backward(grad, tensors.shape, dim)
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give_list(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
+        set_grad_inputs(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
         return 0
 
     cpdef str name(self):
@@ -76,7 +76,7 @@ cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
     try:
         while walk.next():
             tensors_t = walk.tangents(tensors)
-            walk.give(result, op_cat(tensors_t, dim))
+            walk.set_tangent(result, op_cat(tensors_t, dim))
     finally:
         walk.end()
     return 0
@@ -85,7 +85,7 @@ cdef TensorBase op_cat(list tensors, object dim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("cat", (tensors, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.cat_of(arrays_of(tensors), dim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef CatBackward0 node
     if requires_grad_list(tensors):
         node = CatBackward0.__new__(CatBackward0)
@@ -154,7 +154,7 @@ cdef class StackBackward0(Node):
         cdef object dim
         # tensors: grad.unbind(dim)
         dim = value_of(self, 0)
-        give_list(self, grad_inputs, 0, self.n_edges, op_unbind(grad, dim))
+        set_grad_inputs(self, grad_inputs, 0, self.n_edges, op_unbind(grad, dim))
         return 0
 
     cpdef str name(self):
@@ -171,7 +171,7 @@ cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
     try:
         while walk.next():
             tensors_t = walk.tangents(tensors)
-            walk.give(result, op_stack(tensors_t, dim))
+            walk.set_tangent(result, op_stack(tensors_t, dim))
     finally:
         walk.end()
     return 0
@@ -180,7 +180,7 @@ cdef TensorBase op_stack(list tensors, object dim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("stack", (tensors, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.stack_of(arrays_of(tensors), dim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef StackBackward0 node
     if requires_grad_list(tensors):
         node = StackBackward0.__new__(StackBackward0)
@@ -249,7 +249,7 @@ cdef class SplitBackward0(Node):
         self_dtype = value_of(self, 1)
         split_size = value_of(self, 2)
         dim = value_of(self, 3)
-        give(grad_inputs, 0, op_cat(filled_parts(gradients, equal_parts(self_shape, split_size, dim), self_shape, self_dtype, dim), dim))
+        set_grad_input(grad_inputs, 0, op_cat(filled_parts(gradients, equal_parts(self_shape, split_size, dim), self_shape, self_dtype, dim), dim))
         return 0
 
     cpdef str name(self):
@@ -278,7 +278,7 @@ cdef int tangents_split(list result, TensorBase self, object split_size, object 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give_list(result, op_split(self_t, split_size, dim))
+            walk.set_tangents(result, op_split(self_t, split_size, dim))
     finally:
         walk.end()
     return 0
@@ -319,7 +319,7 @@ cdef class SplitBackward1(Node):
         self_dtype = value_of(self, 1)
         split_size = value_of(self, 2)
         dim = value_of(self, 3)
-        give(grad_inputs, 0, op_cat(filled_parts(gradients, split_size, self_shape, self_dtype, dim), dim))
+        set_grad_input(grad_inputs, 0, op_cat(filled_parts(gradients, split_size, self_shape, self_dtype, dim), dim))
         return 0
 
     cpdef str name(self):
@@ -348,7 +348,7 @@ cdef int tangents_split_sizes(list result, TensorBase self, object split_size, o
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give_list(result, op_split_sizes(self_t, split_size, dim))
+            walk.set_tangents(result, op_split_sizes(self_t, split_size, dim))
     finally:
         walk.end()
     return 0
@@ -550,7 +550,7 @@ cdef class UnbindBackward0(Node):
         self_shape = value_of(self, 0)
         self_dtype = value_of(self, 1)
         dim = value_of(self, 2)
-        give(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
+        set_grad_input(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
         return 0
 
     cpdef str name(self):
@@ -575,7 +575,7 @@ cdef int tangents_unbind(list result, TensorBase self, object dim) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give_list(result, op_unbind(self_t, dim))
+            walk.set_tangents(result, op_unbind(self_t, dim))
     finally:
         walk.end()
     return 0
@@ -682,7 +682,7 @@ cdef class FlipBackward0(Node):
         cdef object dims
         # self: grad.flip(dims)
         dims = value_of(self, 0)
-        give(grad_inputs, 0, op_flip(grad, dims))
+        set_grad_input(grad_inputs, 0, op_flip(grad, dims))
         return 0
 
     cpdef str name(self):
@@ -699,7 +699,7 @@ cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_flip(self_t, dims))
+            walk.set_tangent(result, op_flip(self_t, dims))
     finally:
         walk.end()
     return 0
@@ -708,7 +708,7 @@ cdef TensorBase op_flip(TensorBase self, object dims):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("flip", (self, dims))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(joining.flip_of(array_of(self), dims))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(joining.flip_of(array_of(self), dims))
     cdef FlipBackward0 node
     if requires_grad_1(self):
         node = FlipBackward0.__new__(FlipBackward0)

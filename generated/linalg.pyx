@@ -18,11 +18,11 @@ from gradsmith.runtime.calls.arguments cimport (
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
@@ -60,13 +60,13 @@ cdef class MatmulBackward0(Node):
             self_ndim = value_of(self, 0)
             self_shape = value_of(self, 1)
             other_ndim = value_of(self, 2)
-            give(grad_inputs, 0, op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else matmul_backward_self(grad, other, self_shape))
+            set_grad_input(grad_inputs, 0, op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else matmul_backward_self(grad, other, self_shape))
         if wants(wanted, 1):    # other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
             self_ = unpack(self, 0)
             self_ndim = value_of(self, 0)
             other_ndim = value_of(self, 2)
             other_shape = value_of(self, 3)
-            give(grad_inputs, 1, op_matmul(op_mT(op_conj(self_)), grad) if self_ndim == 2 and other_ndim == 2 else matmul_backward_other(grad, self_, other_shape))
+            set_grad_input(grad_inputs, 1, op_matmul(op_mT(op_conj(self_)), grad) if self_ndim == 2 and other_ndim == 2 else matmul_backward_other(grad, self_, other_shape))
         return 0
 
     cpdef str name(self):
@@ -117,7 +117,7 @@ cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) e
                 result_t = op_matmul(self_t, other)
             if other_t is not None:
                 result_t = plus(result_t, op_matmul(self, other_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -126,7 +126,7 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("matmul", (self, other))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.matmul_of(array_of(self), array_of(other)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.matmul_of(array_of(self), array_of(other)))
     cdef MatmulBackward0 node
     if requires_grad_2(self, other):
         node = MatmulBackward0.__new__(MatmulBackward0)
@@ -200,10 +200,10 @@ cdef class MmBackward0(Node):
         cdef TensorBase self_, mat2
         if wants(wanted, 0):    # self: mm(grad, mT(conj(mat2)))
             mat2 = unpack(self, 1)
-            give(grad_inputs, 0, op_mm(grad, op_mT(op_conj(mat2))))
+            set_grad_input(grad_inputs, 0, op_mm(grad, op_mT(op_conj(mat2))))
         if wants(wanted, 1):    # mat2: mm(mT(conj(self)), grad)
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mm(op_mT(op_conj(self_)), grad))
+            set_grad_input(grad_inputs, 1, op_mm(op_mT(op_conj(self_)), grad))
         return 0
 
     cpdef str name(self):
@@ -238,7 +238,7 @@ cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except
                 result_t = op_mm(self_t, mat2)
             if mat2_t is not None:
                 result_t = plus(result_t, op_mm(self, mat2_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -247,7 +247,7 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mm", (self, mat2))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef MmBackward0 node
     if requires_grad_2(self, mat2):
         node = MmBackward0.__new__(MmBackward0)
@@ -317,10 +317,10 @@ cdef class MatmulOfTransposeBackward0(Node):
         cdef TensorBase self_, mat2
         if wants(wanted, 0):    # self: matmul(conj(mat2), mT(grad))
             mat2 = unpack(self, 1)
-            give(grad_inputs, 0, op_matmul(op_conj(mat2), op_mT(grad)))
+            set_grad_input(grad_inputs, 0, op_matmul(op_conj(mat2), op_mT(grad)))
         if wants(wanted, 1):    # mat2: matmul(conj(self), grad)
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_matmul(op_conj(self_), grad))
+            set_grad_input(grad_inputs, 1, op_matmul(op_conj(self_), grad))
         return 0
 
     cpdef str name(self):
@@ -355,7 +355,7 @@ cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, Tensor
                 result_t = op_matmul_of_transpose(self_t, mat2)
             if mat2_t is not None:
                 result_t = plus(result_t, op_matmul_of_transpose(self, mat2_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -364,7 +364,7 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("matmul_of_transpose", (self, mat2))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
     cdef MatmulOfTransposeBackward0 node
     if requires_grad_2(self, mat2):
         node = MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
@@ -432,10 +432,10 @@ cdef class BmmBackward0(Node):
         cdef TensorBase self_, mat2
         if wants(wanted, 0):    # self: bmm(grad, mT(conj(mat2)))
             mat2 = unpack(self, 1)
-            give(grad_inputs, 0, op_bmm(grad, op_mT(op_conj(mat2))))
+            set_grad_input(grad_inputs, 0, op_bmm(grad, op_mT(op_conj(mat2))))
         if wants(wanted, 1):    # mat2: bmm(mT(conj(self)), grad)
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_bmm(op_mT(op_conj(self_)), grad))
+            set_grad_input(grad_inputs, 1, op_bmm(op_mT(op_conj(self_)), grad))
         return 0
 
     cpdef str name(self):
@@ -470,7 +470,7 @@ cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) excep
                 result_t = op_bmm(self_t, mat2)
             if mat2_t is not None:
                 result_t = plus(result_t, op_bmm(self, mat2_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -479,7 +479,7 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("bmm", (self, mat2))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
     cdef BmmBackward0 node
     if requires_grad_2(self, mat2):
         node = BmmBackward0.__new__(BmmBackward0)
@@ -549,10 +549,10 @@ cdef class MvBackward0(Node):
         cdef TensorBase self_, vec
         if wants(wanted, 0):    # self: outer(grad, conj(vec))
             vec = unpack(self, 1)
-            give(grad_inputs, 0, op_outer(grad, op_conj(vec)))
+            set_grad_input(grad_inputs, 0, op_outer(grad, op_conj(vec)))
         if wants(wanted, 1):    # vec: mv(mT(conj(self)), grad)
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mv(op_mT(op_conj(self_)), grad))
+            set_grad_input(grad_inputs, 1, op_mv(op_mT(op_conj(self_)), grad))
         return 0
 
     cpdef str name(self):
@@ -587,7 +587,7 @@ cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except 
                 result_t = op_mv(self_t, vec)
             if vec_t is not None:
                 result_t = plus(result_t, op_mv(self, vec_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -596,7 +596,7 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mv", (self, vec))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.mv_of(array_of(self), array_of(vec)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef MvBackward0 node
     if requires_grad_2(self, vec):
         node = MvBackward0.__new__(MvBackward0)
@@ -666,10 +666,10 @@ cdef class DotBackward0(Node):
         cdef TensorBase self_, tensor
         if wants(wanted, 0):    # self: grad * conj(tensor)
             tensor = unpack(self, 1)
-            give(grad_inputs, 0, op_mul_tensor(grad, op_conj(tensor)))
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(tensor)))
         if wants(wanted, 1):    # tensor: grad * conj(self)
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
         return 0
 
     cpdef str name(self):
@@ -704,7 +704,7 @@ cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) exc
                 result_t = op_dot(self_t, tensor)
             if tensor_t is not None:
                 result_t = plus(result_t, op_dot(self, tensor_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -713,7 +713,7 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("dot", (self, tensor))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.dot_of(array_of(self), array_of(tensor)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.dot_of(array_of(self), array_of(tensor)))
     cdef DotBackward0 node
     if requires_grad_2(self, tensor):
         node = DotBackward0.__new__(DotBackward0)
@@ -783,10 +783,10 @@ cdef class OuterBackward0(Node):
         cdef TensorBase self_, vec2
         if wants(wanted, 0):    # self: mv(grad, to(conj(vec2), grad.dtype))
             vec2 = unpack(self, 1)
-            give(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False)))
+            set_grad_input(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False)))
         if wants(wanted, 1):    # vec2: mv(mT(grad), to(conj(self), grad.dtype))
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
+            set_grad_input(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
         return 0
 
     cpdef str name(self):
@@ -821,7 +821,7 @@ cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) exc
                 result_t = op_outer(self_t, vec2)
             if vec2_t is not None:
                 result_t = plus(result_t, op_outer(self, vec2_t))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -830,7 +830,7 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("outer", (self, vec2))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.outer_of(array_of(self), array_of(vec2)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.outer_of(array_of(self), array_of(vec2)))
     cdef OuterBackward0 node
     if requires_grad_2(self, vec2):
         node = OuterBackward0.__new__(OuterBackward0)
@@ -904,13 +904,13 @@ cdef class LinearBackward0(Node):
         if wants(wanted, 0):    # self: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
             weight = unpack(self, 1)
             weight_ndim = value_of(self, 0)
-            give(grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight))
+            set_grad_input(grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight))
         if wants(wanted, 1):    # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
             self_ = unpack(self, 0)
             weight_ndim = value_of(self, 0)
-            give(grad_inputs, 1, op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(grad) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim))
+            set_grad_input(grad_inputs, 1, op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(grad) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim))
         if wants(wanted, 2):    # bias: grad
-            give(grad_inputs, 2, grad)
+            set_grad_input(grad_inputs, 2, grad)
         return 0
 
     cpdef str name(self):
@@ -952,7 +952,7 @@ cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, 
                 result_t = plus(result_t, op_linear(self, weight_t, None))
             if bias_t is not None:
                 result_t = plus(result_t, bias_t)
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -961,7 +961,7 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("linear", (self, weight, bias))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
     cdef LinearBackward0 node
     if requires_grad_3(self, weight, bias):
         node = LinearBackward0.__new__(LinearBackward0)

@@ -26,11 +26,11 @@ from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward
 from gradsmith.runtime.calls.preparation cimport prepare_compared
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3, swap_ceiling
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
@@ -75,7 +75,7 @@ cdef class MseLossBackward0(Node):
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
-            give(grad_inputs, 0, op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)))
+            set_grad_input(grad_inputs, 0, op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)))
         if wants(wanted, 1):    # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
             if self_ is None:
                 self_ = unpack(self, 0)
@@ -84,7 +84,7 @@ cdef class MseLossBackward0(Node):
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
-            give(grad_inputs, 1, op_mse_loss_backward(grad, target, self_, mse_scale(reduction, self_shape, target_shape)))
+            set_grad_input(grad_inputs, 1, op_mse_loss_backward(grad, target, self_, mse_scale(reduction, self_shape, target_shape)))
         return 0
 
     cpdef str name(self):
@@ -142,7 +142,7 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mse_loss", (self, target, reduction))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
     cdef MseLossBackward0 node
     if requires_grad_2(self, target):
         node = MseLossBackward0.__new__(MseLossBackward0)
@@ -224,15 +224,15 @@ cdef class MseLossBackwardBackward0(Node):
         if wants(wanted, 0):    # self (derived): grad * scale * (one - other)
             one = unpack(self, 1)
             other = unpack(self, 2)
-            give(grad_inputs, 0, op_mul_tensor(product_part, op_sub_tensor_tensor(one, other)))
+            set_grad_input(grad_inputs, 0, op_mul_tensor(product_part, op_sub_tensor_tensor(one, other)))
         if wants(wanted, 1):    # one (derived): grad * scale * self
             self_ = unpack(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(product_part, self_))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(product_part, self_))
         if wants(wanted, 2):    # other (derived): -grad * scale * self
             if self_ is None:
                 self_ = unpack(self, 0)
             scale = value_of(self, 0)
-            give(grad_inputs, 2, op_mul_tensor(op_mul_scalar(op_neg(grad), scale), self_))
+            set_grad_input(grad_inputs, 2, op_mul_tensor(op_mul_scalar(op_neg(grad), scale), self_))
         return 0
 
     cpdef str name(self):
@@ -282,7 +282,7 @@ cdef int tangents_mse_loss_backward(TensorBase result, TensorBase self, TensorBa
                 result_t = plus(result_t, op_mul_tensor(op_mul_scalar(one_t, scale), self))
             if other_t is not None:
                 result_t = plus(result_t, op_mul_tensor(op_mul_scalar(op_neg(other_t), scale), self))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -305,7 +305,7 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>one
     operands[2] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&MSE_LOSS_BACKWARD_FORWARD, operands, (scale,))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&MSE_LOSS_BACKWARD_FORWARD, operands, (scale,))
     if result is None:
         result = mse_loss_backward_by_ops(self, one, other, scale)
     cdef MseLossBackwardBackward0 node
@@ -391,7 +391,7 @@ cdef class NllLossBackward0(Node):
             weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
-            give(grad_inputs, 0, op_nll_loss_backward(grad, self_, target, weight, ignore_index, reduction))
+            set_grad_input(grad_inputs, 0, op_nll_loss_backward(grad, self_, target, weight, ignore_index, reduction))
         if wants(wanted, 1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
             if self_ is None:
                 self_ = unpack(self, 0)
@@ -401,7 +401,7 @@ cdef class NllLossBackward0(Node):
                 weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
-            give(grad_inputs, 1, nll_backward_weight(grad, self_, target, weight, ignore_index, reduction))
+            set_grad_input(grad_inputs, 1, nll_backward_weight(grad, self_, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
@@ -463,7 +463,7 @@ cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weigh
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("nll_loss", (self, target, weight, ignore_index, reduction))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
     cdef NllLossBackward0 node
     if requires_grad_2(self, weight):
         node = NllLossBackward0.__new__(NllLossBackward0)
@@ -548,9 +548,9 @@ cdef class NllLossBackwardBackward0(Node):
             log_probs_numel = value_of(self, 3)
             ignore_index = value_of(self, 4)
             reduction = value_of(self, 5)
-            give(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction) if log_probs_numel > 0 else zeros_like_info(self_shape, self_dtype, self_device))
+            set_grad_input(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction) if log_probs_numel > 0 else zeros_like_info(self_shape, self_dtype, self_device))
         if wants(wanted, 1):    # log_probs: zeros_like(grad)
-            give(grad_inputs, 1, zeros_like(grad))
+            set_grad_input(grad_inputs, 1, zeros_like(grad))
         if wants(wanted, 2):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
             self_ = unpack(self, 0)
             if target is None:
@@ -559,7 +559,7 @@ cdef class NllLossBackwardBackward0(Node):
                 weight = unpack(self, 2)
             ignore_index = value_of(self, 4)
             reduction = value_of(self, 5)
-            give(grad_inputs, 2, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
+            set_grad_input(grad_inputs, 2, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
         return 0
 
     cpdef str name(self):
@@ -641,7 +641,7 @@ cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, Tens
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("nll_loss_backward", (self, log_probs, target, weight, ignore_index, reduction))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), array_of(log_probs).shape, ignore_index, reduction))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), array_of(log_probs).shape, ignore_index, reduction))
     cdef NllLossBackwardBackward0 node
     if requires_grad_3(self, log_probs, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)

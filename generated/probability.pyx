@@ -15,11 +15,11 @@ from gradsmith.runtime.calls.arguments cimport (
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
@@ -51,7 +51,7 @@ cdef class LogsumexpBackward0(Node):
         result = unpack(self, 1)
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
-        give(grad_inputs, 0, logsumexp_backward(grad, self_, result, dim, keepdim))
+        set_grad_input(grad_inputs, 0, logsumexp_backward(grad, self_, result, dim, keepdim))
         return 0
 
     cpdef str name(self):
@@ -101,7 +101,7 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("logsumexp", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
     cdef LogsumexpBackward0 node
     if requires_grad_1(self):
         node = LogsumexpBackward0.__new__(LogsumexpBackward0)
@@ -176,7 +176,7 @@ cdef class SoftmaxBackward0(Node):
         # self: softmax_backward(grad, result, dim)
         result = unpack(self, 0)
         dim = value_of(self, 0)
-        give(grad_inputs, 0, op_softmax_backward(grad, result, dim))
+        set_grad_input(grad_inputs, 0, op_softmax_backward(grad, result, dim))
         return 0
 
     cpdef str name(self):
@@ -201,7 +201,7 @@ cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim))
+            walk.set_tangent(result, op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim))
     finally:
         walk.end()
     return 0
@@ -210,7 +210,7 @@ cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("softmax", (self, dim, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.softmax_of(array_of(self), dim, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.softmax_of(array_of(self), dim, dtype))
     cdef SoftmaxBackward0 node
     if requires_grad_1(self):
         node = SoftmaxBackward0.__new__(SoftmaxBackward0)
@@ -286,13 +286,13 @@ cdef class SoftmaxBackwardBackward0(Node):
         if wants(wanted, 0):    # self: softmax_backward(grad, output, dim)
             output = unpack(self, 1)
             dim = value_of(self, 0)
-            give(grad_inputs, 0, op_softmax_backward(grad, output, dim))
+            set_grad_input(grad_inputs, 0, op_softmax_backward(grad, output, dim))
         if wants(wanted, 1):    # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
             self_ = unpack(self, 0)
             if output is None:
                 output = unpack(self, 1)
             dim = value_of(self, 0)
-            give(grad_inputs, 1, op_sub_tensor_tensor(op_mul_tensor(grad, op_sub_tensor_tensor(self_, op_sum_dim(op_mul_tensor(self_, output), (dim,), True, None))), op_mul_tensor(self_, op_sum_dim(op_mul_tensor(grad, output), (dim,), True, None))))
+            set_grad_input(grad_inputs, 1, op_sub_tensor_tensor(op_mul_tensor(grad, op_sub_tensor_tensor(self_, op_sum_dim(op_mul_tensor(self_, output), (dim,), True, None))), op_mul_tensor(self_, op_sum_dim(op_mul_tensor(grad, output), (dim,), True, None))))
         return 0
 
     cpdef str name(self):
@@ -333,7 +333,7 @@ cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBas
                 result_t = plus(result_t, op_mul_tensor(output_t, op_sub_tensor_tensor(self, op_sum_dim(op_mul_tensor(self, output), (dim,), True, None))))
             if output_t is not None:
                 result_t = plus(result_t, op_neg(op_mul_tensor(output, op_sum_dim(op_mul_tensor(self, output_t), (dim,), True, None))))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -342,7 +342,7 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("softmax_backward", (self, output, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
     cdef SoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
         node = SoftmaxBackwardBackward0.__new__(SoftmaxBackwardBackward0)
@@ -418,7 +418,7 @@ cdef class LogSoftmaxBackward0(Node):
         # self: log_softmax_backward(grad, result, dim)
         result = unpack(self, 0)
         dim = value_of(self, 0)
-        give(grad_inputs, 0, op_log_softmax_backward(grad, result, dim))
+        set_grad_input(grad_inputs, 0, op_log_softmax_backward(grad, result, dim))
         return 0
 
     cpdef str name(self):
@@ -448,7 +448,7 @@ cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, ob
                 result_t = op_to(op_real(self_t), dtype_of(result), False)
             if self_t is not None:
                 result_t = plus(result_t, op_neg(op_sum_dim(op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)), (dim,), True, None)))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -457,7 +457,7 @@ cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("log_softmax", (self, dim, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
     cdef LogSoftmaxBackward0 node
     if requires_grad_1(self):
         node = LogSoftmaxBackward0.__new__(LogSoftmaxBackward0)
@@ -534,11 +534,11 @@ cdef class LogSoftmaxBackwardBackward0(Node):
         exp_of_output = op_exp(output)
         if wants(wanted, 0):    # self: grad - (grad * exp(output)).sum(dim, True)
             dim = value_of(self, 0)
-            give(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)))
+            set_grad_input(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)))
         if wants(wanted, 1):    # output: -grad * exp(output) * self.sum(dim, True)
             self_ = unpack(self, 0)
             dim = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), exp_of_output), op_sum_dim(self_, (dim,), True, None)))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), exp_of_output), op_sum_dim(self_, (dim,), True, None)))
         return 0
 
     cpdef str name(self):
@@ -577,7 +577,7 @@ cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, Tenso
                 result_t = op_log_softmax_backward(self_t, output, dim)
             if output_t is not None:
                 result_t = plus(result_t, op_neg(op_mul_tensor(op_mul_tensor(output_t, op_exp(output)), op_sum_dim(self, (dim,), True, None))))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -586,7 +586,7 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("log_softmax_backward", (self, output, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
     cdef LogSoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
         node = LogSoftmaxBackwardBackward0.__new__(LogSoftmaxBackwardBackward0)

@@ -22,11 +22,11 @@ from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport prepare_own_dtype
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
@@ -56,7 +56,7 @@ cdef class SumBackward0(Node):
         cdef object self_shape
         # self: grad.expand(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_expand(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_expand(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -73,7 +73,7 @@ cdef int tangents_sum(TensorBase result, TensorBase self, object dtype) except -
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_sum(self_t, dtype))
+            walk.set_tangent(result, op_sum(self_t, dtype))
     finally:
         walk.end()
     return 0
@@ -82,7 +82,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sum", (self, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.sum_of(array_of(self), None, False, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.sum_of(array_of(self), None, False, dtype))
     cdef SumBackward0 node
     if requires_grad_1(self):
         node = SumBackward0.__new__(SumBackward0)
@@ -112,7 +112,7 @@ cdef class SumBackward1(Node):
         self_shape = value_of(self, 1)
         dim = value_of(self, 2)
         keepdim = value_of(self, 3)
-        give(grad_inputs, 0, op_expand(op_restore_dims(grad, self_ndim, dim, keepdim), self_shape))
+        set_grad_input(grad_inputs, 0, op_expand(op_restore_dims(grad, self_ndim, dim, keepdim), self_shape))
         return 0
 
     cpdef str name(self):
@@ -141,7 +141,7 @@ cdef int tangents_sum_dim(TensorBase result, TensorBase self, object dim, bint k
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_sum_dim(self_t, dim, keepdim, dtype))
+            walk.set_tangent(result, op_sum_dim(self_t, dim, keepdim, dtype))
     finally:
         walk.end()
     return 0
@@ -150,7 +150,7 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sum", (self, dim, keepdim, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
     cdef SumBackward1 node
     if requires_grad_1(self):
         node = SumBackward1.__new__(SumBackward1)
@@ -240,7 +240,7 @@ cdef class MeanBackward0(Node):
         # self: (grad / self.numel()).expand(self.shape)
         self_numel = value_of(self, 0)
         self_shape = value_of(self, 1)
-        give(grad_inputs, 0, op_expand(op_div_tensor_scalar(grad, self_numel), self_shape))
+        set_grad_input(grad_inputs, 0, op_expand(op_div_tensor_scalar(grad, self_numel), self_shape))
         return 0
 
     cpdef str name(self):
@@ -261,7 +261,7 @@ cdef int tangents_mean(TensorBase result, TensorBase self, object dtype) except 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mean(self_t, dtype))
+            walk.set_tangent(result, op_mean(self_t, dtype))
     finally:
         walk.end()
     return 0
@@ -270,7 +270,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mean", (self, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.mean_of(array_of(self), None, False, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.mean_of(array_of(self), None, False, dtype))
     cdef MeanBackward0 node
     if requires_grad_1(self):
         node = MeanBackward0.__new__(MeanBackward0)
@@ -301,7 +301,7 @@ cdef class MeanBackward1(Node):
         self_shape = value_of(self, 1)
         dim = value_of(self, 2)
         keepdim = value_of(self, 3)
-        give(grad_inputs, 0, op_expand(op_div_tensor_scalar(op_restore_dims(grad, self_ndim, dim, keepdim), count_of(self_shape, dim)), self_shape))
+        set_grad_input(grad_inputs, 0, op_expand(op_div_tensor_scalar(op_restore_dims(grad, self_ndim, dim, keepdim), count_of(self_shape, dim)), self_shape))
         return 0
 
     cpdef str name(self):
@@ -330,7 +330,7 @@ cdef int tangents_mean_dim(TensorBase result, TensorBase self, object dim, bint 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mean_dim(self_t, dim, keepdim, dtype))
+            walk.set_tangent(result, op_mean_dim(self_t, dim, keepdim, dtype))
     finally:
         walk.end()
     return 0
@@ -339,7 +339,7 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("mean", (self, dim, keepdim, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
     cdef MeanBackward1 node
     if requires_grad_1(self):
         node = MeanBackward1.__new__(MeanBackward1)
@@ -429,7 +429,7 @@ cdef class ProdBackward0(Node):
         # self: prod_backward(grad, self, result)
         self_ = unpack(self, 0)
         result = unpack(self, 1)
-        give(grad_inputs, 0, prod_backward(grad, self_, result))
+        set_grad_input(grad_inputs, 0, prod_backward(grad, self_, result))
         return 0
 
     cpdef str name(self):
@@ -471,7 +471,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("prod", (self, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.prod_of(array_of(self), None, False, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.prod_of(array_of(self), None, False, dtype))
     cdef ProdBackward0 node
     if requires_grad_1(self):
         node = ProdBackward0.__new__(ProdBackward0)
@@ -503,7 +503,7 @@ cdef class ProdBackward1(Node):
         result = unpack(self, 1)
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
-        give(grad_inputs, 0, prod_backward_dim(grad, self_, result, dim, keepdim))
+        set_grad_input(grad_inputs, 0, prod_backward_dim(grad, self_, result, dim, keepdim))
         return 0
 
     cpdef str name(self):
@@ -553,7 +553,7 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("prod", (self, dim, keepdim, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
     cdef ProdBackward1 node
     if requires_grad_1(self):
         node = ProdBackward1.__new__(ProdBackward1)
@@ -646,7 +646,7 @@ cdef class VarBackward0(Node):
         dim = value_of(self, 0)
         correction = value_of(self, 1)
         keepdim = value_of(self, 2)
-        give(grad_inputs, 0, var_backward(grad, self_, dim, correction, keepdim))
+        set_grad_input(grad_inputs, 0, var_backward(grad, self_, dim, correction, keepdim))
         return 0
 
     cpdef str name(self):
@@ -692,7 +692,7 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("var", (self, dim, correction, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
     cdef VarBackward0 node
     if requires_grad_1(self):
         node = VarBackward0.__new__(VarBackward0)
@@ -862,7 +862,7 @@ cdef class StdBackward0(Node):
         dim = value_of(self, 0)
         correction = value_of(self, 1)
         keepdim = value_of(self, 2)
-        give(grad_inputs, 0, std_backward(grad, self_, result, dim, correction, keepdim))
+        set_grad_input(grad_inputs, 0, std_backward(grad, self_, result, dim, correction, keepdim))
         return 0
 
     cpdef str name(self):
@@ -916,7 +916,7 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("std", (self, dim, correction, keepdim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
     cdef StdBackward0 node
     if requires_grad_1(self):
         node = StdBackward0.__new__(StdBackward0)
@@ -1081,7 +1081,7 @@ cdef class CumsumBackward0(Node):
         cdef object dim
         # self: grad.flip(dim).cumsum(dim).flip(dim)
         dim = value_of(self, 0)
-        give(grad_inputs, 0, op_flip(op_cumsum(op_flip(grad, (dim,)), dim, None), (dim,)))
+        set_grad_input(grad_inputs, 0, op_flip(op_cumsum(op_flip(grad, (dim,)), dim, None), (dim,)))
         return 0
 
     cpdef str name(self):
@@ -1098,7 +1098,7 @@ cdef int tangents_cumsum(TensorBase result, TensorBase self, object dim, object 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_cumsum(self_t, dim, dtype))
+            walk.set_tangent(result, op_cumsum(self_t, dim, dtype))
     finally:
         walk.end()
     return 0
@@ -1107,7 +1107,7 @@ cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("cumsum", (self, dim, dtype))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.cumsum_of(array_of(self), dim, dtype))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.cumsum_of(array_of(self), dim, dtype))
     cdef CumsumBackward0 node
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
@@ -1210,7 +1210,7 @@ cdef class SumToBackward0(Node):
         cdef object self_shape
         # self: grad.expand(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_expand(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_expand(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -1227,7 +1227,7 @@ cdef int tangents_sum_to(TensorBase result, TensorBase self, object size) except
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_sum_to(self_t, size))
+            walk.set_tangent(result, op_sum_to(self_t, size))
     finally:
         walk.end()
     return 0
@@ -1236,7 +1236,7 @@ cdef TensorBase op_sum_to(TensorBase self, object size):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sum_to", (self, size))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(reductions.sum_to_of(array_of(self), size))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.sum_to_of(array_of(self), size))
     cdef SumToBackward0 node
     if requires_grad_1(self):
         node = SumToBackward0.__new__(SumToBackward0)
@@ -1296,7 +1296,7 @@ cdef class RestoreDimsBackward0(Node):
         cdef object self_shape
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_reshape(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -1313,7 +1313,7 @@ cdef int tangents_restore_dims(TensorBase result, TensorBase self, object ndim, 
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_restore_dims(self_t, ndim, dim, keepdim))
+            walk.set_tangent(result, op_restore_dims(self_t, ndim, dim, keepdim))
     finally:
         walk.end()
     return 0

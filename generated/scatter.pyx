@@ -21,11 +21,11 @@ from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport prepare_apart
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_object, saved_attribute, unpack, unpack_object
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensors.out cimport give_out
@@ -64,7 +64,7 @@ cdef class GatherBackward0(Node):
         index = unpack(self, 0)
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give(grad_inputs, 0, gather_backward(grad, self_shape, dim, index))
+        set_grad_input(grad_inputs, 0, gather_backward(grad, self_shape, dim, index))
         return 0
 
     cpdef str name(self):
@@ -93,7 +93,7 @@ cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorB
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_gather(self_t, dim, index, sparse_grad))
+            walk.set_tangent(result, op_gather(self_t, dim, index, sparse_grad))
     finally:
         walk.end()
     return 0
@@ -102,7 +102,7 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sp
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("gather", (self, dim, index, sparse_grad))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad))
     cdef GatherBackward0 node
     if requires_grad_1(self):
         node = GatherBackward0.__new__(GatherBackward0)
@@ -178,13 +178,13 @@ cdef class ScatterBackward0(Node):
         if wants(wanted, 0):    # self: grad.scatter(dim, index, 0)
             index = unpack(self, 0)
             dim = value_of(self, 0)
-            give(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
+            set_grad_input(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
         if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape)
             if index is None:
                 index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
-            give(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
+            set_grad_input(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
         return 0
 
     cpdef str name(self):
@@ -216,7 +216,7 @@ cdef int tangents_scatter_tensor(TensorBase result, TensorBase self, object dim,
             src_t = walk.tangent(src)
             self_t = walk.or_zeros(self_t, self)
             src_t = walk.or_zeros(src_t, src)
-            walk.give(result, op_scatter_tensor(self_t, dim, index, src_t))
+            walk.set_tangent(result, op_scatter_tensor(self_t, dim, index, src_t))
     finally:
         walk.end()
     return 0
@@ -225,7 +225,7 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("scatter", (self, dim, index, src))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterBackward0 node
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
@@ -283,7 +283,7 @@ cdef class ScatterScalarBackward0(Node):
         # self: grad.scatter(dim, index, 0)
         index = unpack(self, 0)
         dim = value_of(self, 0)
-        give(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
+        set_grad_input(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
         return 0
 
     cpdef str name(self):
@@ -308,7 +308,7 @@ cdef int tangents_scatter_scalar(TensorBase result, TensorBase self, object dim,
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_scatter_scalar(self_t, dim, index, 0))
+            walk.set_tangent(result, op_scatter_scalar(self_t, dim, index, 0))
     finally:
         walk.end()
     return 0
@@ -317,7 +317,7 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("scatter", (self, dim, index, src))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
     cdef ScatterScalarBackward0 node
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
@@ -391,13 +391,13 @@ cdef class ScatterBackward1(Node):
         cdef object dim, src_shape, reduce
         if wants(wanted, 0):    # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
             reduce = value_of(self, 2)
-            give(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+            set_grad_input(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
         if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
             index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
             reduce = value_of(self, 2)
-            give(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape) if is_sum(reduce) else not_implemented("scatter with reduce: src"))
+            set_grad_input(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape) if is_sum(reduce) else not_implemented("scatter with reduce: src"))
         return 0
 
     cpdef str name(self):
@@ -447,7 +447,7 @@ cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("scatter", (self, dim, index, src, reduce))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce))
     cdef ScatterBackward1 node
     if requires_grad_2(self, src):
         node = ScatterBackward1.__new__(ScatterBackward1)
@@ -504,7 +504,7 @@ cdef class ScatterScalarBackward1(Node):
         cdef object reduce
         # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
         reduce = value_of(self, 0)
-        give(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+        set_grad_input(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
         return 0
 
     cpdef str name(self):
@@ -534,7 +534,7 @@ cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("scatter", (self, dim, index, src, reduce))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
     cdef ScatterScalarBackward1 node
     if requires_grad_1(self):
         node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
@@ -837,12 +837,12 @@ cdef class ScatterAddBackward0(Node):
         cdef TensorBase index
         cdef object dim, src_shape
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape)
             index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
-            give(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
+            set_grad_input(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
         return 0
 
     cpdef str name(self):
@@ -874,7 +874,7 @@ cdef int tangents_scatter_add(TensorBase result, TensorBase self, object dim, Te
             src_t = walk.tangent(src)
             self_t = walk.or_zeros(self_t, self)
             src_t = walk.or_zeros(src_t, src)
-            walk.give(result, op_scatter_add(self_t, dim, index, src_t))
+            walk.set_tangent(result, op_scatter_add(self_t, dim, index, src_t))
     finally:
         walk.end()
     return 0
@@ -883,7 +883,7 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("scatter_add", (self, dim, index, src))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     cdef ScatterAddBackward0 node
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
@@ -1000,7 +1000,7 @@ cdef class IndexSelectBackward0(Node):
         index = unpack(self, 0)
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give(grad_inputs, 0, index_select_backward(grad, self_shape, dim, index))
+        set_grad_input(grad_inputs, 0, index_select_backward(grad, self_shape, dim, index))
         return 0
 
     cpdef str name(self):
@@ -1029,7 +1029,7 @@ cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, T
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_index_select(self_t, dim, index))
+            walk.set_tangent(result, op_index_select(self_t, dim, index))
     finally:
         walk.end()
     return 0
@@ -1038,7 +1038,7 @@ cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_select", (self, dim, index))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
     cdef IndexSelectBackward0 node
     if requires_grad_1(self):
         node = IndexSelectBackward0.__new__(IndexSelectBackward0)
@@ -1110,12 +1110,12 @@ cdef class IndexAddBackward0(Node):
         cdef TensorBase index
         cdef object dim, alpha
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # source: grad.index_select(dim, index) * conj(alpha)
             index = unpack(self, 0)
             dim = value_of(self, 0)
             alpha = value_of(self, 1)
-            give(grad_inputs, 1, op_mul_scalar(op_index_select(grad, dim, index), conj_number(alpha)))
+            set_grad_input(grad_inputs, 1, op_mul_scalar(op_index_select(grad, dim, index), conj_number(alpha)))
         return 0
 
     cpdef str name(self):
@@ -1147,7 +1147,7 @@ cdef int tangents_index_add(TensorBase result, TensorBase self, object dim, Tens
             source_t = walk.tangent(source)
             self_t = walk.or_zeros(self_t, self)
             source_t = walk.or_zeros(source_t, source)
-            walk.give(result, op_index_add(self_t, dim, index, source_t, alpha))
+            walk.set_tangent(result, op_index_add(self_t, dim, index, source_t, alpha))
     finally:
         walk.end()
     return 0
@@ -1156,7 +1156,7 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("index_add", (self, dim, index, source, alpha))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
     cdef IndexAddBackward0 node
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
@@ -1274,11 +1274,11 @@ cdef class MaskedFillBackward0(Node):
         cdef TensorBase mask = None
         if wants(wanted, 0):    # self: masked_fill(grad, mask, 0)
             mask = unpack(self, 0)
-            give(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
+            set_grad_input(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
         if wants(wanted, 1):    # value: where(mask, grad, 0)
             if mask is None:
                 mask = unpack(self, 0)
-            give(grad_inputs, 1, op_where_tensor_scalar(mask, grad, 0))
+            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(mask, grad, 0))
         return 0
 
     cpdef str name(self):
@@ -1302,7 +1302,7 @@ cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorB
             value_t = walk.tangent(value)
             self_t = walk.or_zeros(self_t, self)
             value_t = walk.or_zeros(value_t, value)
-            walk.give(result, op_masked_fill_tensor(self_t, mask, value_t))
+            walk.set_tangent(result, op_masked_fill_tensor(self_t, mask, value_t))
     finally:
         walk.end()
     return 0
@@ -1311,7 +1311,7 @@ cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBa
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("masked_fill", (self, mask, value))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     cdef MaskedFillBackward0 node
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
@@ -1361,7 +1361,7 @@ cdef class MaskedFillScalarBackward0(Node):
         cdef TensorBase mask
         # self: masked_fill(grad, mask, 0)
         mask = unpack(self, 0)
-        give(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
+        set_grad_input(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
         return 0
 
     cpdef str name(self):
@@ -1382,7 +1382,7 @@ cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorB
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_masked_fill_scalar(self_t, mask, 0))
+            walk.set_tangent(result, op_masked_fill_scalar(self_t, mask, 0))
     finally:
         walk.end()
     return 0
@@ -1391,7 +1391,7 @@ cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object v
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("masked_fill", (self, mask, value))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
     cdef MaskedFillScalarBackward0 node
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
@@ -1493,7 +1493,7 @@ cdef class MaskedSelectBackward0(Node):
         # self: masked_select_backward(grad, self.shape, mask)
         mask = unpack(self, 0)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, masked_select_backward(grad, self_shape, mask))
+        set_grad_input(grad_inputs, 0, masked_select_backward(grad, self_shape, mask))
         return 0
 
     cpdef str name(self):
@@ -1518,7 +1518,7 @@ cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase m
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_masked_select(self_t, mask))
+            walk.set_tangent(result, op_masked_select(self_t, mask))
     finally:
         walk.end()
     return 0
@@ -1527,7 +1527,7 @@ cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("masked_select", (self, mask))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
     cdef MaskedSelectBackward0 node
     if requires_grad_1(self):
         node = MaskedSelectBackward0.__new__(MaskedSelectBackward0)
@@ -1591,7 +1591,7 @@ cdef class GeometrySliceBackward0(Node):
         cdef object geometry
         # self: geometry_scatter(grad, geometry)
         geometry = unpack_object(self, 0)
-        give(grad_inputs, 0, op_geometry_scatter(grad, geometry))
+        set_grad_input(grad_inputs, 0, op_geometry_scatter(grad, geometry))
         return 0
 
     cpdef str name(self):
@@ -1608,7 +1608,7 @@ cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geom
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_geometry_slice(self_t, geometry))
+            walk.set_tangent(result, op_geometry_slice(self_t, geometry))
     finally:
         walk.end()
     return 0
@@ -1617,7 +1617,7 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("geometry_slice", (self, geometry))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_slice_of(array_of(self), arrays_in(geometry)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(view_places.geometry_slice_of(array_of(self), arrays_in(geometry)))
     cdef GeometrySliceBackward0 node
     if requires_grad_1(self):
         node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
@@ -1675,7 +1675,7 @@ cdef class GeometryScatterBackward0(Node):
         cdef object geometry
         # self: geometry_slice(grad, geometry)
         geometry = unpack_object(self, 0)
-        give(grad_inputs, 0, op_geometry_slice(grad, geometry))
+        set_grad_input(grad_inputs, 0, op_geometry_slice(grad, geometry))
         return 0
 
     cpdef str name(self):
@@ -1692,7 +1692,7 @@ cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object ge
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_geometry_scatter(self_t, geometry))
+            walk.set_tangent(result, op_geometry_scatter(self_t, geometry))
     finally:
         walk.end()
     return 0
@@ -1701,7 +1701,7 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("geometry_scatter", (self, geometry))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(view_places.geometry_scatter_of(array_of(self), arrays_in(geometry)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(view_places.geometry_scatter_of(array_of(self), arrays_in(geometry)))
     cdef GeometryScatterBackward0 node
     if requires_grad_1(self):
         node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)

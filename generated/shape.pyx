@@ -17,7 +17,7 @@ from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.inplace cimport check_change
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
@@ -47,7 +47,7 @@ cdef class ReshapeBackward0(Node):
         cdef object self_shape
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_reshape(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -64,7 +64,7 @@ cdef int tangents_reshape(TensorBase result, TensorBase self, object shape) exce
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_reshape(self_t, shape))
+            walk.set_tangent(result, op_reshape(self_t, shape))
     finally:
         walk.end()
     return 0
@@ -134,7 +134,7 @@ cdef class ViewBackward0(Node):
         cdef object self_shape
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_reshape(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -151,7 +151,7 @@ cdef int tangents_view(TensorBase result, TensorBase self, object size) except -
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_view(self_t, size))
+            walk.set_tangent(result, op_view(self_t, size))
     finally:
         walk.end()
     return 0
@@ -343,7 +343,7 @@ cdef class TransposeBackward0(Node):
         # self: grad.transpose(dim0, dim1)
         dim0 = value_of(self, 0)
         dim1 = value_of(self, 1)
-        give(grad_inputs, 0, op_transpose(grad, dim0, dim1))
+        set_grad_input(grad_inputs, 0, op_transpose(grad, dim0, dim1))
         return 0
 
     cpdef str name(self):
@@ -364,7 +364,7 @@ cdef int tangents_transpose(TensorBase result, TensorBase self, object dim0, obj
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_transpose(self_t, dim0, dim1))
+            walk.set_tangent(result, op_transpose(self_t, dim0, dim1))
     finally:
         walk.end()
     return 0
@@ -595,7 +595,7 @@ cdef class PermuteBackward0(Node):
         cdef object dims
         # self: grad.permute(inverse_permutation(dims))
         dims = value_of(self, 0)
-        give(grad_inputs, 0, op_permute(grad, inverse_permutation(dims)))
+        set_grad_input(grad_inputs, 0, op_permute(grad, inverse_permutation(dims)))
         return 0
 
     cpdef str name(self):
@@ -612,7 +612,7 @@ cdef int tangents_permute(TensorBase result, TensorBase self, object dims) excep
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_permute(self_t, dims))
+            walk.set_tangent(result, op_permute(self_t, dims))
     finally:
         walk.end()
     return 0
@@ -718,7 +718,7 @@ cdef class TBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad.t()
-        give(grad_inputs, 0, op_t(grad))
+        set_grad_input(grad_inputs, 0, op_t(grad))
         return 0
 
     cpdef str name(self):
@@ -731,7 +731,7 @@ cdef int tangents_t(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_t(self_t))
+            walk.set_tangent(result, op_t(self_t))
     finally:
         walk.end()
     return 0
@@ -842,7 +842,7 @@ cdef class TBackward1(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: T(grad)
-        give(grad_inputs, 0, op_T(grad))
+        set_grad_input(grad_inputs, 0, op_T(grad))
         return 0
 
     cpdef str name(self):
@@ -855,7 +855,7 @@ cdef int tangents_T(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_T(self_t))
+            walk.set_tangent(result, op_T(self_t))
     finally:
         walk.end()
     return 0
@@ -891,7 +891,7 @@ cdef class MTBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: mT(grad)
-        give(grad_inputs, 0, op_mT(grad))
+        set_grad_input(grad_inputs, 0, op_mT(grad))
         return 0
 
     cpdef str name(self):
@@ -904,7 +904,7 @@ cdef int tangents_mT(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mT(self_t))
+            walk.set_tangent(result, op_mT(self_t))
     finally:
         walk.end()
     return 0
@@ -943,7 +943,7 @@ cdef class SqueezeBackward0(Node):
         cdef object self_shape
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_reshape(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -960,7 +960,7 @@ cdef int tangents_squeeze(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_squeeze(self_t))
+            walk.set_tangent(result, op_squeeze(self_t))
     finally:
         walk.end()
     return 0
@@ -1006,7 +1006,7 @@ cdef class SqueezeBackward1(Node):
         cdef object self_shape
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_reshape(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -1023,7 +1023,7 @@ cdef int tangents_squeeze_dim(TensorBase result, TensorBase self, object dim) ex
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_squeeze_dim(self_t, dim))
+            walk.set_tangent(result, op_squeeze_dim(self_t, dim))
     finally:
         walk.end()
     return 0
@@ -1171,7 +1171,7 @@ cdef class UnsqueezeBackward0(Node):
         cdef object self_shape
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_reshape(grad, self_shape))
+        set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
         return 0
 
     cpdef str name(self):
@@ -1188,7 +1188,7 @@ cdef int tangents_unsqueeze(TensorBase result, TensorBase self, object dim) exce
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_unsqueeze(self_t, dim))
+            walk.set_tangent(result, op_unsqueeze(self_t, dim))
     finally:
         walk.end()
     return 0
@@ -1311,7 +1311,7 @@ cdef class ExpandBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
-        give(grad_inputs, 0, grad)
+        set_grad_input(grad_inputs, 0, grad)
         return 0
 
     cpdef str name(self):
@@ -1324,7 +1324,7 @@ cdef int tangents_expand(TensorBase result, TensorBase self, object size) except
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_expand(self_t, size))
+            walk.set_tangent(result, op_expand(self_t, size))
     finally:
         walk.end()
     return 0
@@ -1549,7 +1549,7 @@ cdef class StridedViewBackward0(Node):
         cdef object geometry
         # self: strided_view_backward(grad, geometry)
         geometry = unpack_object(self, 0)
-        give(grad_inputs, 0, strided_view_backward(grad, geometry))
+        set_grad_input(grad_inputs, 0, strided_view_backward(grad, geometry))
         return 0
 
     cpdef str name(self):
@@ -1566,7 +1566,7 @@ cdef int tangents_strided_view(TensorBase result, TensorBase self, object geomet
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_strided_view(self_t, geometry))
+            walk.set_tangent(result, op_strided_view(self_t, geometry))
     finally:
         walk.end()
     return 0

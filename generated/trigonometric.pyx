@@ -10,11 +10,11 @@ from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
@@ -48,7 +48,7 @@ cdef class SinBackward0(Node):
         cdef TensorBase self_
         # self: grad * conj(cos(self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cos(self_))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cos(self_))))
         return 0
 
     cpdef str name(self):
@@ -69,7 +69,7 @@ cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_cos(self)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_cos(self)))
     finally:
         walk.end()
     return 0
@@ -78,7 +78,7 @@ cdef TensorBase op_sin(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sin", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SIN, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SIN, self.array))
     cdef SinBackward0 node
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
@@ -169,7 +169,7 @@ cdef class CosBackward0(Node):
         cdef TensorBase self_
         # self: -grad * conj(sin(self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_sin(self_))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_sin(self_))))
         return 0
 
     cpdef str name(self):
@@ -190,7 +190,7 @@ cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(op_neg(self_t), op_sin(self)))
+            walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_sin(self)))
     finally:
         walk.end()
     return 0
@@ -199,7 +199,7 @@ cdef TensorBase op_cos(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("cos", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(COS, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(COS, self.array))
     cdef CosBackward0 node
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
@@ -290,7 +290,7 @@ cdef class TanBackward0(Node):
         cdef TensorBase result
         # self: grad * conj(1 + result * result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(op_mul_tensor(result, result), 1))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(op_mul_tensor(result, result), 1))))
         return 0
 
     cpdef str name(self):
@@ -311,7 +311,7 @@ cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1)))
     finally:
         walk.end()
     return 0
@@ -320,7 +320,7 @@ cdef TensorBase op_tan(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("tan", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(TAN, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(TAN, self.array))
     cdef TanBackward0 node
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
@@ -414,7 +414,7 @@ cdef class SinhBackward0(Node):
         cdef TensorBase self_
         # self: grad * conj(cosh(self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cosh(self_))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cosh(self_))))
         return 0
 
     cpdef str name(self):
@@ -435,7 +435,7 @@ cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_cosh(self)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_cosh(self)))
     finally:
         walk.end()
     return 0
@@ -444,7 +444,7 @@ cdef TensorBase op_sinh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sinh", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SINH, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SINH, self.array))
     cdef SinhBackward0 node
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
@@ -535,7 +535,7 @@ cdef class CoshBackward0(Node):
         cdef TensorBase self_
         # self: grad * conj(sinh(self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sinh(self_))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sinh(self_))))
         return 0
 
     cpdef str name(self):
@@ -556,7 +556,7 @@ cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_sinh(self)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_sinh(self)))
     finally:
         walk.end()
     return 0
@@ -565,7 +565,7 @@ cdef TensorBase op_cosh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("cosh", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(COSH, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(COSH, self.array))
     cdef CoshBackward0 node
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
@@ -656,7 +656,7 @@ cdef class TanhBackward0(Node):
         cdef TensorBase result
         # self: grad * conj(1 - result * result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result)))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result)))))
         return 0
 
     cpdef str name(self):
@@ -677,7 +677,7 @@ cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
     finally:
         walk.end()
     return 0
@@ -686,7 +686,7 @@ cdef TensorBase op_tanh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("tanh", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(TANH, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)

@@ -21,11 +21,11 @@ from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, orig
 from gradsmith.runtime.calls.preparation cimport prepare_magnitude, prepare_numeric
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, given_result, watching
+from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
@@ -56,7 +56,7 @@ cdef class NegBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         # self: -grad
-        give(grad_inputs, 0, op_neg(grad))
+        set_grad_input(grad_inputs, 0, op_neg(grad))
         return 0
 
     cpdef str name(self):
@@ -69,7 +69,7 @@ cdef int tangents_neg(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_neg(self_t))
+            walk.set_tangent(result, op_neg(self_t))
     finally:
         walk.end()
     return 0
@@ -78,7 +78,7 @@ cdef TensorBase op_neg(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("neg", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(NEGATIVE, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(NEGATIVE, self.array))
     cdef NegBackward0 node
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
@@ -207,7 +207,7 @@ cdef class AbsBackward0(Node):
         cdef TensorBase self_
         # self: real(grad) * sgn(self)
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_real(grad), op_sgn(self_)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_real(grad), op_sgn(self_)))
         return 0
 
     cpdef str name(self):
@@ -228,7 +228,7 @@ cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_real(op_mul_tensor(op_conj(self_t), op_sgn(self))))
+            walk.set_tangent(result, op_real(op_mul_tensor(op_conj(self_t), op_sgn(self))))
     finally:
         walk.end()
     return 0
@@ -237,7 +237,7 @@ cdef TensorBase op_abs(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("abs", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(ABSOLUTE, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ABSOLUTE, self.array))
     cdef AbsBackward0 node
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
@@ -327,7 +327,7 @@ cdef class SignBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
-        give(grad_inputs, 0, zeros_like(grad))
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
         return 0
 
     cpdef str name(self):
@@ -340,7 +340,7 @@ cdef int tangents_sign(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, zeros_like(self_t))
+            walk.set_tangent(result, zeros_like(self_t))
     finally:
         walk.end()
     return 0
@@ -349,7 +349,7 @@ cdef TensorBase op_sign(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sign", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
     cdef SignBackward0 node
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
@@ -438,7 +438,7 @@ cdef class SgnBackward0(Node):
         cdef TensorBase self_
         # self: sgn_backward(grad, self, sgn(self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, sgn_backward(grad, self_, op_sgn(self_)))
+        set_grad_input(grad_inputs, 0, sgn_backward(grad, self_, op_sgn(self_)))
         return 0
 
     cpdef str name(self):
@@ -459,7 +459,7 @@ cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, sgn_backward(self_t, self, result))
+            walk.set_tangent(result, sgn_backward(self_t, self, result))
     finally:
         walk.end()
     return 0
@@ -468,7 +468,7 @@ cdef TensorBase op_sgn(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("sgn", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
     cdef SgnBackward0 node
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
@@ -559,7 +559,7 @@ cdef class SquareBackward0(Node):
         cdef TensorBase self_
         # self: grad * (2 * conj(self))
         self_ = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_conj(self_), 2)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_conj(self_), 2)))
         return 0
 
     cpdef str name(self):
@@ -580,7 +580,7 @@ cdef int tangents_square(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_mul_scalar(self, 2)))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(self, 2)))
     finally:
         walk.end()
     return 0
@@ -589,7 +589,7 @@ cdef TensorBase op_square(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("square", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(SQUARE, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SQUARE, self.array))
     cdef SquareBackward0 node
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
@@ -680,7 +680,7 @@ cdef class ReciprocalBackward0(Node):
         cdef TensorBase result
         # self: -grad * conj(result * result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_mul_tensor(result, result))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_mul_tensor(result, result))))
         return 0
 
     cpdef str name(self):
@@ -701,7 +701,7 @@ cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result)))
+            walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result)))
     finally:
         walk.end()
     return 0
@@ -710,7 +710,7 @@ cdef TensorBase op_reciprocal(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("reciprocal", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(RECIPROCAL, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(RECIPROCAL, self.array))
     cdef ReciprocalBackward0 node
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
@@ -838,7 +838,7 @@ cdef class ConjPhysicalBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         # self: conj_physical(grad)
-        give(grad_inputs, 0, op_conj_physical(grad))
+        set_grad_input(grad_inputs, 0, op_conj_physical(grad))
         return 0
 
     cpdef str name(self):
@@ -851,7 +851,7 @@ cdef int tangents_conj_physical(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_conj(op_conj_physical(op_conj(self_t))))
+            walk.set_tangent(result, op_conj(op_conj_physical(op_conj(self_t))))
     finally:
         walk.end()
     return 0
@@ -860,7 +860,7 @@ cdef TensorBase op_conj_physical(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("conj_physical", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(CONJUGATE, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(CONJUGATE, self.array))
     cdef ConjPhysicalBackward0 node
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)

@@ -15,7 +15,7 @@ from ..algebra.evaluate import Evaluator, NoValue, Value
 from ..algebra.symbolic import Symbolic, formula_text
 from ..algebra.symbolize import NotSymbolic, Symbolizer
 from ..entries.declaration import Declaration
-from ..model import Gradient_, Interval, Op
+from ..model import GradientRule, Interval, Op
 from ..spec.errors import Collector, Position
 from ..spec.schema import Argument
 from .checking import Context
@@ -47,7 +47,7 @@ def verify_agreement(ops: list[Op], declarations: list[Declaration], deriver: De
 @dataclass(frozen=True)
 class _Comparison:
     op: Op
-    gradient: Gradient_
+    gradient: GradientRule
     forward: Symbolic
     written: Symbolic
     derived: Symbolic
@@ -99,7 +99,7 @@ class _Comparison:
 
 
 def _expect_comparison(
-    op: Op, declaration: Declaration, gradient: Gradient_, deriver: Deriver, evaluator: Evaluator
+    op: Op, declaration: Declaration, gradient: GradientRule, deriver: Deriver, evaluator: Evaluator
 ) -> _Comparison | None:
     """None where no formula can be derived, or an argument is no number."""
     forward = op.variants[0].forward.formula

@@ -12,7 +12,7 @@ from ..formula.guards import inputs_reading
 from ..formula.loops import why_not_loop
 from ..formula.scope import TENSOR, TENSORS, Scope
 from ..formula.shapes import ShapeCheck
-from ..model import Backward, Forward, Gradient_, SavedTensor, SavedValue
+from ..model import Backward, Forward, GradientRule, SavedTensor, SavedValue
 from ..saving.cost import Prices
 from ..saving.decision import Plan, planned, ways_of
 from ..saving.explanation import why_kept
@@ -79,12 +79,12 @@ class BackwardBuilder:
         found = [a for a in self.signature.arguments if a.name in wanted]
         return tuple(a.name for a in sorted(found, key=lambda a: a.type.is_list))
 
-    def gradients(self, formulas: list[RawFormula]) -> tuple[Gradient_, ...] | None:
+    def gradients(self, formulas: list[RawFormula]) -> tuple[GradientRule, ...] | None:
         resolved = [(formula, self.resolve(formula)) for formula in formulas]
         self.verify_spellings(resolved)
         edges = self.edges([formula.inputs for formula in formulas])
         found = [
-            Gradient_(raw.inputs, formula, tuple(edges.index(name) for name in raw.inputs))
+            GradientRule(raw.inputs, formula, tuple(edges.index(name) for name in raw.inputs))
             for raw, result in resolved
             if result is not None and (formula := self.expect_formula(raw, result)) is not None
         ]
@@ -158,7 +158,7 @@ class BackwardBuilder:
 
     # -- what is saved
 
-    def plan(self, gradients: tuple[Gradient_, ...], formulas: list[RawFormula], forward: Forward) -> Plan:
+    def plan(self, gradients: tuple[GradientRule, ...], formulas: list[RawFormula], forward: Forward) -> Plan:
         """The gradients by what the node shall keep."""
         raws = {raw.inputs: raw for raw in formulas}
         rewriter = self.rewriter(forward)
@@ -175,7 +175,7 @@ class BackwardBuilder:
             only_real=not self.declaration.supports_complex,
         )
 
-    def other_ways(self, gradient: Gradient_, raw: RawFormula, rewriter: Rewriter) -> Iterator[Gradient_]:
+    def other_ways(self, gradient: GradientRule, raw: RawFormula, rewriter: Rewriter) -> Iterator[GradientRule]:
         """Gradients of the same value that read something else."""
         position = raw.text.position
         rewritten = () if raw.is_derived else rewriter.others(raw.text.text)
@@ -239,7 +239,7 @@ class BackwardBuilder:
 
     # -- what is kept, in the order of the signature: arguments, then results
 
-    def tensors(self, gradients: tuple[Gradient_, ...]) -> Iterator[SavedTensor]:
+    def tensors(self, gradients: tuple[GradientRule, ...]) -> Iterator[SavedTensor]:
         slot = 0
         for name, is_output, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
@@ -248,7 +248,7 @@ class BackwardBuilder:
                 yield SavedTensor(name, slot, is_output, False, kind.optional, needed_by, edges)
                 slot += 1
 
-    def lists(self, gradients: tuple[Gradient_, ...], slot: int) -> Iterator[SavedTensor]:
+    def lists(self, gradients: tuple[GradientRule, ...], slot: int) -> Iterator[SavedTensor]:
         for name, is_output, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
             if needed_by and kind.is_tensor_list:
@@ -261,7 +261,7 @@ class BackwardBuilder:
         results = zip(self.signature.output_names, self.signature.returns, strict=True)
         return arguments + [(name, True, returned.type) for name, returned in results]
 
-    def values(self, gradients: tuple[Gradient_, ...]) -> Iterator[SavedValue]:
+    def values(self, gradients: tuple[GradientRule, ...]) -> Iterator[SavedValue]:
         """Arguments that are no tensors, and attributes of those that are."""
         counted = self.counted(gradients)
         every_edge = tuple(edge for gradient in gradients for edge in gradient.edges)
@@ -286,19 +286,19 @@ class BackwardBuilder:
             return "object"
         return "operand" if name in self.declaration.scalar_positions(self.index) else "plain"
 
-    def counted(self, gradients: tuple[Gradient_, ...]) -> tuple[Attribute, ...]:
+    def counted(self, gradients: tuple[GradientRule, ...]) -> tuple[Attribute, ...]:
         """Numbers of tensors of all lists but the last: they tell where the edges of the next list begin."""
         inputs = self.edges([gradient.inputs for gradient in gradients])
         lists = [name for name in inputs if self.signature.argument(name).type.is_list]
         return tuple(Attribute(LIST_ATTRIBUTES["count"], name, "count") for name in lists[:-1])
 
 
-def _edges(gradients: tuple[Gradient_, ...], readers: tuple[int, ...], wanted: Name | Attribute) -> tuple[int, ...]:
+def _edges(gradients: tuple[GradientRule, ...], readers: tuple[int, ...], wanted: Name | Attribute) -> tuple[int, ...]:
     """Edges without any of which none of the formulas reads the value."""
     return tuple(edge for i in readers for edge in _edges_reading(gradients[i], wanted))
 
 
-def _edges_reading(gradient: Gradient_, wanted: Name | Attribute) -> tuple[int, ...]:
+def _edges_reading(gradient: GradientRule, wanted: Name | Attribute) -> tuple[int, ...]:
     if not gradient.is_joint:
         return gradient.edges
     inputs = inputs_reading(gradient.formula.expr, lambda e: _is_same(e, wanted), frozenset(gradient.inputs))
@@ -316,16 +316,16 @@ def _spelling_kind(spelling: str) -> str:
     return spelling if spelling in ("grad", "grads") else "by name"
 
 
-def _readers(gradients: tuple[Gradient_, ...], name: str) -> tuple[int, ...]:
+def _readers(gradients: tuple[GradientRule, ...], name: str) -> tuple[int, ...]:
     return tuple(i for i, gradient in enumerate(gradients) if name in gradient.formula.uses)
 
 
-def _attributes(gradients: tuple[Gradient_, ...], owner: str) -> list[Attribute]:
+def _attributes(gradients: tuple[GradientRule, ...], owner: str) -> list[Attribute]:
     """Attributes of one tensor, each once, in the order in which formulas read them."""
     parts = (part for gradient in gradients for part in gradient.formula.expr.walk())
     return list(dict.fromkeys(p for p in parts if isinstance(p, Attribute) and p.owner == owner))
 
 
-def _attribute_readers(gradients: tuple[Gradient_, ...], attribute: Attribute) -> tuple[int, ...]:
+def _attribute_readers(gradients: tuple[GradientRule, ...], attribute: Attribute) -> tuple[int, ...]:
     wanted = (attribute.owner, attribute.attribute)
     return tuple(i for i, g in enumerate(gradients) if wanted in g.formula.attributes)

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from ..formula.formula import Call, Conditional, Expr, Literal, Name, Operator, is_call_of
-from ..model import Forward, Gradient_
+from ..model import Forward, GradientRule
 
 # Prices per element of the result. One array kept alive, and read back from memory, is the unit; beside it a step of
 # arithmetic in a loop is little, a function of libm a lot.
@@ -50,7 +50,7 @@ def is_cheap(function: str) -> bool:
 class Way:
     """One formula for each gradient of a node."""
 
-    gradients: tuple[Gradient_, ...]
+    gradients: tuple[GradientRule, ...]
     is_written: bool  # what the author wrote is as it was written
 
     @cached_property

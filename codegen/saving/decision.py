@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model import Gradient_
+from ..model import GradientRule
 from .cost import Prices, Way
 from .explanation import Reasons
 
@@ -37,7 +37,7 @@ class Plan:
     note: str = ""  # what would be cheaper, when that is for the author to decide
 
 
-def ways_of(alternatives: Sequence[Sequence[Gradient_]]) -> list[Way]:
+def ways_of(alternatives: Sequence[Sequence[GradientRule]]) -> list[Way]:
     """All combinations of the ways of each gradient. The first of each is how the entry has it."""
     written = tuple(ways[0] for ways in alternatives)
     combinations = [written, tuple(ways[-1] for ways in alternatives)]
@@ -46,7 +46,7 @@ def ways_of(alternatives: Sequence[Sequence[Gradient_]]) -> list[Way]:
     return [Way(chosen, _is_written(chosen, written)) for chosen in combinations]
 
 
-def _is_written(chosen: tuple[Gradient_, ...], written: tuple[Gradient_, ...]) -> bool:
+def _is_written(chosen: tuple[GradientRule, ...], written: tuple[GradientRule, ...]) -> bool:
     return all(g is w or g.formula.is_derived for g, w in zip(chosen, written, strict=True))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Backward, Gradient_, Table, Variant
+from ..model import Backward, GradientRule, Table, Variant
 from ..spec.schema import Argument
 from .kernels import Kernel, Places, expect_kernel
 
@@ -19,7 +19,7 @@ def backward_kernels(variant: Variant, table: Table) -> tuple[Kernel | None, ...
     return tuple(kernels)
 
 
-def expect_backward_kernel(variant: Variant, backward: Backward, gradient: Gradient_, table: Table) -> Kernel | None:
+def expect_backward_kernel(variant: Variant, backward: Backward, gradient: GradientRule, table: Table) -> Kernel | None:
     if gradient.formula.is_identity or gradient.is_joint or not gradient.formula.is_pointwise:
         return None
     places = Places(

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ..formula.formula import Attribute, Expr, Name
 from ..formula.printing import CythonPrinter
-from ..model import Backward, Gradient_, SavedTensor, SavedValue, Table, Variant
+from ..model import Backward, GradientRule, SavedTensor, SavedValue, Table, Variant
 from ..spec.names import backward_table_name, edge_name
 from .fused_loops import backward_kernels
 from .model import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
@@ -227,13 +227,13 @@ def _list_starts(variant: Variant, backward: Backward) -> tuple[ListStart, ...]:
     )
 
 
-def _needs(backward: Backward, gradient: Gradient_) -> tuple[int, ...]:
+def _needs(backward: Backward, gradient: GradientRule) -> tuple[int, ...]:
     """Gradients are linear: where none of those it reads has arrived, a formula has nothing to give."""
     reads_all = gradient.formula.uses_all_gradients or gradient.formula.gradients >= set(backward.outputs)
     return () if reads_all else tuple(sorted(gradient.formula.gradients))
 
 
-def _comment(gradient: Gradient_) -> str:
+def _comment(gradient: GradientRule) -> str:
     """``other: grad * conj(self)``, and whether anybody wrote it."""
     inputs = ", ".join(gradient.inputs)
     return f"{inputs}{' (derived)' if gradient.formula.is_derived else ''}: {_one_line(gradient.formula.text)}"

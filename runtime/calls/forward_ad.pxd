@@ -17,8 +17,8 @@ cdef class LevelWalk:
     cdef TensorBase tangent(self, TensorBase t)             # None when it has none
     cdef list tangents(self, object tensors)                # of a Tensor[]: zeros for those without, None when all are
     cdef object or_zeros(self, object tangent, object operand)      # None stays None only for an operand that is None
-    cdef int give(self, TensorBase result, TensorBase tangent) except -1
-    cdef int give_list(self, object results, object tangents) except -1
+    cdef int set_tangent(self, TensorBase result, TensorBase tangent) except -1
+    cdef int set_tangents(self, object results, object tangents) except -1
     cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1
     cdef int transpose_list(self, object operands, list tangents, object formulas) except -1
     cdef int give_transposed(self, tuple results, tuple stand_ins) except -1

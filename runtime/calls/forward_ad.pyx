@@ -15,7 +15,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport give, gradient
+from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.tangent cimport (
     Level,
     Tangent,
@@ -102,7 +102,7 @@ cdef class LevelWalk:
             return tangent
         return zeros_like(operand) if isinstance(operand, TensorBase) else [zeros_for(t) for t in operand]
 
-    cdef int give(self, TensorBase result, TensorBase tangent) except -1:
+    cdef int set_tangent(self, TensorBase result, TensorBase tangent) except -1:
         """`tangent` is the result's; None is zero. One that the result has already, written in place, is overwritten."""
         cdef TensorBase present
         if not has_gradient(result):
@@ -118,10 +118,10 @@ cdef class LevelWalk:
             attach(result, self.level, zeros_like(result))
         return 0
 
-    cdef int give_list(self, object results, object tangents) except -1:
+    cdef int set_tangents(self, object results, object tangents) except -1:
         """Those of a list of results; None is zeros for all."""
         for result, tangent in zip(results, tangents or [None] * len(results)):
-            self.give(<TensorBase>result, <TensorBase>tangent)
+            self.set_tangent(<TensorBase>result, <TensorBase>tangent)
         return 0
 
     cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1:
@@ -157,7 +157,7 @@ cdef class LevelWalk:
                 create_graph=recording, allow_unused=True,
             )
         for result, tangent in zip(results, found):
-            self.give(<TensorBase>result, <TensorBase>tangent)
+            self.set_tangent(<TensorBase>result, <TensorBase>tangent)
         return 0
 
 
@@ -271,7 +271,7 @@ cdef int end_tangents(TensorBase t) except -1:
     walk = walk_levels((t,))
     try:
         while walk.next():
-            walk.give(t, None)
+            walk.set_tangent(t, None)
     finally:
         walk.end()
     return 0
@@ -284,7 +284,7 @@ cdef class AliasBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if self.wants(0):
-            give(grad_inputs, 0, gradient(grads, 0))
+            set_grad_input(grad_inputs, 0, gradient(grads, 0))
         return 0
 
 

@@ -15,9 +15,9 @@ from cpython.ref cimport PyObject
 
 from gradsmith.runtime.engine.graph_task cimport GraphTask, current_task
 from gradsmith.runtime.engine.graph_walk cimport is_requested
-from gradsmith.runtime.graph.gc_tracking cimport expect_cycles
+from gradsmith.runtime.graph.gc_tracking cimport track_for_gc
 from gradsmith.runtime.graph.node cimport Edge, NODE_CUSTOM, Node, SAVED_FREED, drop_saved
-from gradsmith.runtime.graph.node_io cimport give, gradient, gradient_or_zeros
+from gradsmith.runtime.graph.node_io cimport gradient, gradient_or_zeros, set_grad_input
 from gradsmith.runtime.graph.saved_variable cimport unpack
 from gradsmith.runtime.graph.tensor cimport TensorBase
 from gradsmith.runtime.history.copy_slices cimport outer_edge
@@ -128,7 +128,7 @@ cdef class FunctionNode(Node):
 
     def __setattr__(self, name, value):
         if name not in own_attributes:
-            expect_cycles(self)     # see Note [Cycles through a context]
+            track_for_gc(self)      # see Note [Cycles through a context]
         PyObject_GenericSetAttr(self, name, value)
 
     # -- for the user's forward, backward and jvp
@@ -307,7 +307,7 @@ cdef int give_results(FunctionNode node, tuple results, PyObject **grad_inputs) 
         value = results[i]
         if value is not None:
             check_result(node, i, value)
-            give(grad_inputs, edge, value)
+            set_grad_input(grad_inputs, edge, value)
         edge += node.inputs[i] & IS_TENSOR
     return 0
 

@@ -72,11 +72,11 @@ cdef int give_one(Call call, LevelWalk walk, list tangents, TensorBase output, T
     if is_among(call.dirty, output) and is_among(call.inputs, output):
         check_written(call, tangents, output, tangent)
         if walk.tangent(output) is None:
-            walk.give(output, tangent)
+            walk.set_tangent(output, tangent)
     elif output.flags & IS_VIEW:
         give_view(call, walk, output, tangent)
     else:
-        walk.give(output, tangent)
+        walk.set_tangent(output, tangent)
     return 0
 
 

@@ -63,7 +63,7 @@ from gradsmith.runtime.engine.hook_calls cimport (
     run_tensor_hooks,
 )
 from gradsmith.runtime.engine.leaf_delivery cimport (
-    made_to_fit_leaf,
+    conform_leaf_gradient,
     send_to_accumulator,
     send_to_leaf,
     send_undefined_to_leaf,
@@ -82,7 +82,7 @@ from gradsmith.runtime.history.observers cimport (
     leave_thread,
     watching,
 )
-from gradsmith.runtime.history.validation cimport made_to_fit, on_device
+from gradsmith.runtime.history.validation cimport conform_gradient, on_device
 from gradsmith.runtime.switches.debug cimport GS_CHECK
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 
@@ -111,7 +111,7 @@ cdef int run(GraphTask task, list grads, bint create_graph) except -1:
     cdef PyObject *outer = swap_current_task(<PyObject *>task)
     try:
         enter_all(task, grads)
-        work_off(task)
+        drain_queue(task)
         if task.callbacks is not None:
             run_callbacks(task)
     finally:
@@ -139,7 +139,7 @@ def cancel(GraphTask task, list grads, bint create_graph, Observer observer):
     task.cancelled = True
 
 
-cdef int work_off(GraphTask task) except -1:
+cdef int drain_queue(GraphTask task) except -1:
     cdef int countdown = SIGNAL_INTERVAL
     cdef ReadyQueue *queue = next_queue(task)
     while queue != NULL:
@@ -404,7 +404,7 @@ cdef int send_on(GraphTask task, Node node, PyObject **results) except -1:
         GS_CHECK((<Node>edge.node).sequence_nr < node.sequence_nr, "an edge leads to a node recorded later")
         GS_CHECK(edge.input_nr < (<Node>edge.node).n_outputs, "an edge leads to an output that does not exist")
         if not fits(metadata_of(edge.node, edge.input_nr), grad):
-            grad = made_to_fit(node, i, metadata_of(edge.node, edge.input_nr), grad)
+            grad = conform_gradient(node, i, metadata_of(edge.node, edge.input_nr), grad)
         if (<Node>edge.node).flags & NODE_LEAF:
             send_to_accumulator(task, node, i, edge.node, grad)
         else:
@@ -444,7 +444,7 @@ cdef int fit_all(GraphTask task, Node node, PyObject **results) except -1:
             continue
         results[i] = NULL
         if edge.input_nr != LEAF_EDGE:
-            results[i] = made_to_fit(node, i, metadata_of(edge.node, edge.input_nr), grad)
+            results[i] = conform_gradient(node, i, metadata_of(edge.node, edge.input_nr), grad)
         else:
-            results[i] = made_to_fit_leaf(node, i, <TensorBase>edge.node, grad)
+            results[i] = conform_leaf_gradient(node, i, <TensorBase>edge.node, grad)
     return 0

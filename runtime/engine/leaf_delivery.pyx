@@ -15,7 +15,7 @@ from gradsmith.runtime.graph.node cimport LEAF_EDGE, Node
 from gradsmith.runtime.graph.tensor cimport HAS_HOOKS, TensorBase
 from gradsmith.runtime.history.accumulate_grad cimport accumulate_grad, leaf_metadata, leaf_of
 from gradsmith.runtime.history.observers cimport begin_node, end_node, watching
-from gradsmith.runtime.history.validation cimport made_to_fit
+from gradsmith.runtime.history.validation cimport conform_gradient
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -32,12 +32,12 @@ cdef int send_to_watched_leaf(GraphTask task, Node node, int edge, TensorBase le
     return send_to_accumulator(task, node, edge, accumulator, grad)
 
 
-cdef PyObject *made_to_fit_leaf(Node node, int edge, TensorBase leaf, PyObject *grad) except NULL:
+cdef PyObject *conform_leaf_gradient(Node node, int edge, TensorBase leaf, PyObject *grad) except NULL:
     cdef InputMetadata expected
     memset(&expected, 0, sizeof(InputMetadata))
     leaf_metadata(&expected, leaf)
     try:
-        return made_to_fit(node, edge, &expected, grad)
+        return conform_gradient(node, edge, &expected, grad)
     finally:
         free_metadata(&expected)
 
@@ -46,7 +46,7 @@ cdef int send_to_accumulator(GraphTask task, Node node, int edge, PyObject *accu
     """A gradient for a leaf: stored at once where nobody sees its sum before."""
     if is_observed(accumulator):
         add_to_buffer(task, accumulator, 0, grad)
-        return arrive(task, node, edge, accumulator)
+        return leaf_received(task, node, edge, accumulator)
     if task.pruned:
         add_to_buffer(task, accumulator, 0, grad)
         return enqueue(task, accumulator)
@@ -76,10 +76,10 @@ cdef int send_undefined_to_leaf(GraphTask task, Node node, int edge) except -1:
         if not (<TensorBase>target).flags & HAS_HOOKS and accumulator_of(<TensorBase>target) == NULL:
             return 0
         target = lasting_accumulator(task, <TensorBase>target)
-    return arrive(task, node, edge, target) if is_observed(target) else 0
+    return leaf_received(task, node, edge, target) if is_observed(target) else 0
 
 
-cdef int arrive(GraphTask task, Node node, int edge, PyObject *accumulator) except -1:
+cdef int leaf_received(GraphTask task, Node node, int edge, PyObject *accumulator) except -1:
     """Something has come along an edge to an observed leaf. See graph_walk.pyx, Note [When a leaf is ready]."""
     enqueue(task, accumulator)
     if not task.counted:

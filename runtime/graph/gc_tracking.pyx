@@ -44,7 +44,7 @@ cdef void track(object thing) noexcept:
             track_everything()
 
 
-cdef void expect_cycles(object thing) noexcept:
+cdef void track_for_gc(object thing) noexcept:
     if isinstance(thing, Node):
         if not is_covered(<Node>thing):
             track_everything()

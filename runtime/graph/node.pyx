@@ -13,7 +13,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.arrays.array cimport release_array
-from gradsmith.runtime.graph.gc_tracking cimport expect_cycles
+from gradsmith.runtime.graph.gc_tracking cimport track_for_gc
 from gradsmith.runtime.graph.input_metadata cimport INLINE_DIMS, describe_metadata, free_metadata
 from gradsmith.runtime.graph.node_meta cimport hooks_of_tensor, node_meta
 from gradsmith.runtime.graph.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
@@ -201,7 +201,7 @@ cdef class Node:
     @property
     def metadata(self):
         """A dictionary for the user's own remarks; it stays with the node."""
-        expect_cycles(self)
+        track_for_gc(self)
         return node_meta(self).metadata
 
     @property
@@ -249,14 +249,14 @@ cdef class Node:
         """Call ``hook(grad_inputs, grad_outputs)`` after the node has run; what it returns replaces `grad_inputs`."""
         from gradsmith.runtime.switches.hooks import add_hook
 
-        expect_cycles(self)
+        track_for_gc(self)
         return add_hook(node_meta(self).post_hooks, hook)
 
     def register_prehook(self, hook):
         """Call ``hook(grad_outputs)`` before the node runs; what it returns replaces `grad_outputs`."""
         from gradsmith.runtime.switches.hooks import add_hook
 
-        expect_cycles(self)
+        track_for_gc(self)
         return add_hook(node_meta(self).pre_hooks, hook)
 
     def _register_hook_dict(self, TensorBase tensor not None):
@@ -265,7 +265,7 @@ cdef class Node:
         cdef object table = hooks_of_tensor(tensor)
         if tensor.output_nr >= self.n_outputs:
             raise IndexError(f"{self.name()} has {self.n_outputs} outputs, and none with number {tensor.output_nr}")
-        expect_cycles(self)
+        track_for_gc(self)
         if not any([known is table for _, known in tables]):
             tables.append((tensor.output_nr, table))
 
@@ -436,10 +436,10 @@ cdef Py_ssize_t visit_nodes(visitor visit) noexcept:
 
 def live_nodes():
     """Nodes alive. Those of custom Functions are not counted: these are Python's, and its collector knows them."""
-    return visit_nodes(pass_by)
+    return visit_nodes(noop_visitor)
 
 
-cdef void pass_by(PyObject *node) noexcept:
+cdef void noop_visitor(PyObject *node) noexcept:
     """Nothing to do with it."""
 
 

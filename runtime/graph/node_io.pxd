@@ -11,6 +11,6 @@ cdef void drop_value(Node node, int slot) noexcept
 # Gradients come and go as borrowed slots of the engine; NULL is "undefined".
 cdef TensorBase gradient(PyObject **grads, int index)
 cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index)
-cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept
+cdef void set_grad_input(PyObject **grad_inputs, int edge, TensorBase value) noexcept
 # To the edges of a list of tensors, which end before `end`.
-cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1
+cdef int set_grad_inputs(Node node, PyObject **grad_inputs, int first, int end, object values) except -1

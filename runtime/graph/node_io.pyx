@@ -48,19 +48,19 @@ cdef TensorBase gradient_or_zeros(Node node, PyObject **grads, int index):
     return wrap(zeros_for(metadata))
 
 
-cdef void give(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
+cdef void set_grad_input(PyObject **grad_inputs, int edge, TensorBase value) noexcept:
     if value is not None:
         Py_INCREF(value)
         grad_inputs[edge] = <PyObject *>value
 
 
-cdef int give_list(Node node, PyObject **grad_inputs, int first, int end, object values) except -1:
+cdef int set_grad_inputs(Node node, PyObject **grad_inputs, int first, int end, object values) except -1:
     cdef int edge = first
     for value in values or ():
         if edge >= end:
             raise RuntimeError(
                 f"{node.name()}: the formula gives {len(values)} gradients for {end - first} tensors"
             )
-        give(grad_inputs, edge, value)
+        set_grad_input(grad_inputs, edge, value)
         edge += 1
     return 0

@@ -37,7 +37,7 @@ cdef object saved_attribute(Node node, int slot)
 cdef object saved_list_attribute(Node node, int value_slot)
 cdef PyObject *saved_array(Node node, int slot) except? NULL         # borrowed ndarray of a saved tensor, version checked;
                                                                     # NULL when there is none, or only hooks give it
-cdef void settle_output(PyObject *t) noexcept                       # t dies or changes history: hand its array over
+cdef void detach_saved_output(PyObject *t) noexcept                 # t dies or changes history: hand its array over
 
 # The end of what was saved: for the node.
 cdef void release_list(SavedList saved) noexcept
@@ -48,7 +48,7 @@ cdef void forget_lost_changes(SavedVariable *slot) noexcept
 # what they made becomes a tensor again.
 ctypedef object (*packer)(TensorBase, bint is_output)
 ctypedef TensorBase (*unpacker)(Node, object)
-ctypedef void (*settler)(object, PyObject *) noexcept          # like settle_output, for the tangents of `t`
+ctypedef void (*settler)(object, PyObject *) noexcept          # like detach_saved_output, for the tangents of `t`
 cdef void set_hook_functions(packer pack, unpacker unpack, settler settle) noexcept
 cdef int save_packed(Node node, int slot, object packed) except -1
 

@@ -92,7 +92,7 @@ cdef int save_input(Node node, int slot, TensorBase t) except -1:
     if t is None:
         return 0
     if gs_save_mode or t.flags & SAVED_SPECIALLY:
-        return save_otherwise(node, slot, t, False)
+        return save_slow_tail(node, slot, t, False)
     keep_input(&node.saved[slot], t)
     return 0
 
@@ -102,7 +102,7 @@ cdef int save_output(Node node, int slot, TensorBase t) except -1:
     if t.grad_fn != <PyObject *>node:
         return save_input(node, slot, t)
     if gs_save_mode or t.flags & SAVED_SPECIALLY:
-        return save_otherwise(node, slot, t, True)
+        return save_slow_tail(node, slot, t, True)
     keep_output(&node.saved[slot], t)
     return 0
 
@@ -127,7 +127,7 @@ cdef inline void keep_output(SavedVariable *saved, TensorBase t) noexcept:
     t.flags |= SAVED_AS_OUTPUT
 
 
-cdef int save_specially(Node node, int slot, TensorBase t, bint is_output) except -1:
+cdef int save_slow(Node node, int slot, TensorBase t, bint is_output) except -1:
     """Save where something is not plain, about this thread or about `t`."""
     if t.flags & INFERENCE:
         raise inference_error(node)
@@ -149,9 +149,9 @@ cdef int save_specially(Node node, int slot, TensorBase t, bint is_output) excep
     return 0
 
 
-# `save_specially` for a tail call: the caller hands an error on without looking, and needs no frame of its own.
+# `save_slow` for a tail call: the caller hands an error on without looking, and needs no frame of its own.
 ctypedef int (*tail)(Node, int, TensorBase, bint) noexcept
-cdef tail save_otherwise = <tail>save_specially
+cdef tail save_slow_tail = <tail>save_slow
 
 
 cdef int save_packed(Node node, int slot, object packed) except -1:
@@ -193,7 +193,7 @@ cdef object inference_error(Node node):
     )
 
 
-cdef void settle_output(PyObject *t) noexcept:
+cdef void detach_saved_output(PyObject *t) noexcept:
     """Hand the array of `t` to the node that borrows `t`: it dies, or is about to change its history or array.
 
     `t` may be dying: it is only borrowed here.

@@ -9,7 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.arrays.array cimport is_meta, release_array
 from gradsmith.runtime.arrays.separate_arrays cimport separate
 from gradsmith.runtime.graph.node cimport release_reference
-from gradsmith.runtime.graph.saved_variable cimport settle_output
+from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
 
 import numpy as np
@@ -447,7 +447,7 @@ cdef void dealloc_tensor(PyObject *self) noexcept:
     if GS_HAS_WEAKREFS(self):
         PyObject_ClearWeakRefs(self)
     if (<TensorBase>self).flags & SAVED_AS_OUTPUT:
-        settle_output(self)
+        detach_saved_output(self)
     release_array((<TensorBase>self).array)
     if (<TensorBase>self).grad_fn != NULL:
         release_reference((<TensorBase>self).grad_fn)
@@ -516,8 +516,8 @@ cdef Py_ssize_t visit_tensors(visitor visit) noexcept:
 
 def live_tensors():
     """Tensors alive. Those of classes written in Python are not counted: the collector knows them."""
-    return visit_tensors(pass_by)
+    return visit_tensors(noop_visitor)
 
 
-cdef void pass_by(PyObject *tensor) noexcept:
+cdef void noop_visitor(PyObject *tensor) noexcept:
     """Nothing to do with it."""

@@ -11,7 +11,7 @@ from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Edge, NODE_TRACKED, Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, give, gradient, set_value, value_of
+from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport unpack_number
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
@@ -60,9 +60,9 @@ cdef class CopySlices(Node):
         results = run_inner(function, inside, wanted_inside(wanted, function, written))
         results.insert(0, results.pop(written))
         if wants(wanted, 0):
-            give(grad_inputs, 0, merge(grad, results[0], geometry))
+            set_grad_input(grad_inputs, 0, merge(grad, results[0], geometry))
         for i in range(1, self.n_edges):
-            give(grad_inputs, i, results[i])
+            set_grad_input(grad_inputs, i, results[i])
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -171,9 +171,9 @@ cdef class AsStridedBackward0(Node):
         if not self.wants(0):
             return 0
         if grad_enabled() or has_tangent_1(grad):
-            give(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
+            set_grad_input(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
         else:
-            give(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))
+            set_grad_input(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))
         return 0
 
     cdef void release_saved(self) noexcept:

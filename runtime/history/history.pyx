@@ -14,7 +14,7 @@ from gradsmith.runtime.graph.node cimport (
     set_accumulator_functions,
 )
 from gradsmith.runtime.graph.node_meta cimport NodeMeta, node_meta
-from gradsmith.runtime.graph.saved_variable cimport settle_output
+from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
 from gradsmith.runtime.graph.tensor cimport (
     HAS_ATTRIBUTES,
     HAS_HOOKS,
@@ -208,7 +208,7 @@ cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept:
     """The rest of `set_grad_fn`. What the old node borrowed of `t` is settled first."""
     cdef PyObject *old = t.grad_fn
     if t.flags & SAVED_AS_OUTPUT:
-        settle_output(<PyObject *>t)
+        detach_saved_output(<PyObject *>t)
     forget_retained(t)
     Py_INCREF(grad_fn)
     t.grad_fn = <PyObject *>grad_fn

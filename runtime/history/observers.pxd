@@ -18,12 +18,12 @@ cdef class Observer:
 # What an op does when it is watched. `begin_op` gives its depth among the ops and nodes that run, for `end_op`, with a
 # mark when it is an op on the meta device.
 # `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it: when an
-# observer has their result it gives minus the depth, and the op takes `given_result()` in the place of what it would
+# observer has their result it gives minus the depth, and the op takes `replayed_result()` in the place of what it would
 # compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history, saving,
 # tangents) it does as ever.
 cdef int begin_op(str name, tuple operands) except? 0
 cdef int begin_replaceable_op(str name, tuple operands) except? 0
-cdef object given_result()
+cdef object replayed_result()
 cdef int end_op(int depth, object result) except -1
 cdef int begin_node(object node) except? 0
 cdef int end_node(int depth, object node) except -1

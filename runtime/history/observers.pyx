@@ -165,7 +165,7 @@ cdef inline int device_bit(str name, tuple operands) except -1:
     return ON_META if meta_in_use and begin_meta(name, operands) else 0
 
 
-cdef object given_result():
+cdef object replayed_result():
     global gs_given_result
     result = <object>gs_given_result
     Py_DECREF_pointer(gs_given_result)

@@ -10,7 +10,7 @@ nothing that they could be called with. Unpacking runs the same chain backward, 
 """
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.graph.gc_tracking cimport expect_cycles, track
+from gradsmith.runtime.graph.gc_tracking cimport track, track_for_gc
 from gradsmith.runtime.graph.node cimport (
     Node,
     SAVED_ARRAY,
@@ -355,10 +355,10 @@ cdef class SavedTensor:
     cdef int replace(self, Packed packed) except -1:
         cdef SavedList saved
         if self.index < 0:
-            expect_cycles(self.node)
+            track_for_gc(self.node)
             return save_packed(self.node, self.slot, packed)
         saved = value_of(self.node, self.slot)
-        expect_cycles(self.node)
+        track_for_gc(self.node)
         uncount_save(version_owner(<PyObject *>(<TensorBase>saved.items[self.index])))
         saved.items[self.index] = packed
         return 0

@@ -9,4 +9,4 @@ from gradsmith.runtime.graph.node cimport Node
 cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL
 
 # Undo broadcasting and promotion; consumes `grad`, gives a new reference.
-cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL
+cdef PyObject *conform_gradient(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL

@@ -29,7 +29,7 @@ cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
 
-cdef PyObject *made_to_fit(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
+cdef PyObject *conform_gradient(Node node, int edge, InputMetadata *metadata, PyObject *grad) except NULL:
     """Undo broadcasting and promotion; consumes `grad`, gives a new reference."""
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)

@@ -82,14 +82,14 @@ set_backward_of_scalar(backward_of_scalar)
 cdef int run_all(list roots, list grads, bint keep_graph, bint create_graph) except -1:
     cdef GraphTask task = begin(roots, keep_graph)
     try:
-        look_who_watches(task)
+        read_observers(task)
         run(task, grads, create_graph)
     finally:
         end(task)
     return 0
 
 
-cdef int look_who_watches(GraphTask task) except -1:
+cdef int read_observers(GraphTask task) except -1:
     task.checked = anomaly_enabled()
     task.watched = task.checked or (watching and current_observer() is not None)
     return 0
@@ -100,7 +100,7 @@ cdef list run_pruned(
 ):
     cdef GraphTask task = begin(roots, keep_graph)
     try:
-        look_who_watches(task)
+        read_observers(task)
         prune(task, inputs, accumulate)
         if not allow_unused:
             check_reached(task, inputs)

@@ -12,11 +12,11 @@ from gradsmith.runtime.calls.arguments cimport (
     one_of,
 )
 from gradsmith.runtime.graph.attributes cimport attributes_of, set_attribute, set_attributes
-from gradsmith.runtime.graph.gc_tracking cimport expect_cycles, track
+from gradsmith.runtime.graph.gc_tracking cimport track, track_for_gc
 from gradsmith.runtime.graph.input_metadata cimport InputMetadata, free_metadata
 from gradsmith.runtime.graph.node cimport NODE_SHOWN, Node, metadata_of, release_reference
 from gradsmith.runtime.graph.node_meta cimport hook_table, node_meta
-from gradsmith.runtime.graph.saved_variable cimport settle_output
+from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
 from gradsmith.runtime.graph.tensor cimport (
     HAS_ATTRIBUTES,
     HAS_GRAD_DTYPE,
@@ -57,7 +57,7 @@ cdef int replace_array(TensorBase t, object array) except -1:
     """Give `t` another array; what its node borrowed of the old one is settled first."""
     cdef PyObject *old = t.array
     if t.flags & SAVED_AS_OUTPUT:
-        settle_output(<PyObject *>t)
+        detach_saved_output(<PyObject *>t)
     Py_INCREF(array)
     t.array = <PyObject *>array
     Py_DECREF_pointer(old)
@@ -224,9 +224,9 @@ cdef class Variable(TensorBase):
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if node is not None:
-            expect_cycles(node)
+            track_for_gc(node)
             return add_hook(hook_table(node, self.output_nr), hook)
-        expect_cycles(self)
+        track_for_gc(self)
         meta = meta_of(self)
         if meta.hooks is None:
             meta.hooks = new_table()
@@ -257,7 +257,7 @@ cdef class Variable(TensorBase):
     @_post_accumulate_grad_hooks.setter
     def _post_accumulate_grad_hooks(self, hooks):
         check_hook_dict("_post_accumulate_grad_hooks", hooks)
-        expect_cycles(self)
+        track_for_gc(self)
         meta_of(self).post_accumulate_hooks = hooks
         observe_leaf(self)
 
@@ -275,7 +275,7 @@ cdef class Variable(TensorBase):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if current_grad_fn(self) != NULL:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        expect_cycles(self)
+        track_for_gc(self)
         meta = meta_of(self)
         if meta.post_accumulate_hooks is None:
             meta.post_accumulate_hooks = new_table()
@@ -296,7 +296,7 @@ cdef class Variable(TensorBase):
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         cdef PyObject *old = self.grad_fn
         if self.flags & SAVED_AS_OUTPUT:
-            settle_output(<PyObject *>self)
+            detach_saved_output(<PyObject *>self)
         self.grad_fn = NULL
         self.output_nr = 0
         self.flags &= ~<uint32_t>REQUIRES_GRAD
@@ -425,10 +425,10 @@ cdef int set_backward_hooks(TensorBase t, object hooks) except -1:
     cdef Node node = shown_grad_fn(t)
     check_hook_dict("_backward_hooks", hooks)
     if node is None:
-        expect_cycles(t)
+        track_for_gc(t)
         meta_of(t).hooks = hooks
         return observe_leaf(t)
-    expect_cycles(node)
+    track_for_gc(node)
     table = hook_table(node, t.output_nr)
     table.clear()
     table.update(hooks or ())

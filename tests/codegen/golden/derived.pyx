@@ -15,9 +15,9 @@ cdef class GatedBackward0(Node):
         other = unpack(self, 1)
         exp_part = op_exp(op_mul_tensor(self_, other))
         if wants(wanted, 0):    # self (derived): grad * conj(exp(self * other) * (1 + other * self))
-            give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(exp_part, op_add_scalar(op_mul_tensor(other, self_), 1, 1)))))
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(exp_part, op_add_scalar(op_mul_tensor(other, self_), 1, 1)))))
         if wants(wanted, 1):    # other (derived): grad * conj(self * self * exp(self * other))
-            give(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_tensor(op_mul_tensor(self_, self_), exp_part))))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_tensor(op_mul_tensor(self_, self_), exp_part))))
         return 0
 
     cpdef str name(self):
@@ -52,7 +52,7 @@ cdef int tangents_gated(TensorBase result, TensorBase self, TensorBase other) ex
                 result_t = op_mul_tensor(self_t, op_mul_tensor(op_exp(op_mul_tensor(self, other)), op_add_scalar(op_mul_tensor(other, self), 1, 1)))
             if other_t is not None:
                 result_t = plus(result_t, op_mul_tensor(other_t, op_mul_tensor(op_mul_tensor(self, self), op_exp(op_mul_tensor(self, other)))))
-            walk.give(result, result_t)
+            walk.set_tangent(result, result_t)
     finally:
         walk.end()
     return 0
@@ -76,7 +76,7 @@ cdef TensorBase op_gated(TensorBase self, TensorBase other):
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&GATED_FORWARD, operands, ())
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&GATED_FORWARD, operands, ())
     if result is None:
         result = gated_by_ops(self, other)
     cdef GatedBackward0 node

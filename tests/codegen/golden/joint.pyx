@@ -13,8 +13,8 @@ cdef class BlendBackward0(Node):
             self_ = unpack(self, 0)
             weight = unpack(self, 1)
             parts = (op_mul_tensor(grad, weight) if wants(wanted, 0) else None, op_mul_tensor(grad, self_) if wants(wanted, 1) else None)
-            give(grad_inputs, 0, parts[0])
-            give(grad_inputs, 1, parts[1])
+            set_grad_input(grad_inputs, 0, parts[0])
+            set_grad_input(grad_inputs, 1, parts[1])
         return 0
 
     cpdef str name(self):
@@ -60,7 +60,7 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("blend", (self, weight, anchor, beta))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(array_of(self) * array_of(weight) + beta * array_of(anchor))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(array_of(self) * array_of(weight) + beta * array_of(anchor))
     cdef BlendBackward0 node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):
         node = BlendBackward0.__new__(BlendBackward0)

@@ -11,15 +11,15 @@ cdef class AddcmulBackward0(Node):
         cdef TensorBase tensor1, tensor2
         cdef object value
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
             tensor2 = unpack(self, 1)
             value = value_of(self, 0)
-            give(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
         if wants(wanted, 2):    # tensor2: grad * conj(tensor1 * value)
             tensor1 = unpack(self, 0)
             value = value_of(self, 0)
-            give(grad_inputs, 2, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
+            set_grad_input(grad_inputs, 2, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
         return 0
 
     cpdef str name(self):
@@ -73,7 +73,7 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     cdef AddcmulBackward0 node
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
@@ -134,11 +134,11 @@ cdef class AddcmulScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object tensor2, value
         if wants(wanted, 0):    # self: grad
-            give(grad_inputs, 0, grad)
+            set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
             tensor2 = unpack_number(self, 0)
             value = value_of(self, 1)
-            give(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))
+            set_grad_input(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -180,7 +180,7 @@ cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object te
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * tensor2)
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * tensor2)
     cdef AddcmulScalarBackward0 node
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)

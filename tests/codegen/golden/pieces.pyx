@@ -10,7 +10,7 @@ cdef class PiecesBackward0(Node):
         cdef object dim
         # self: cat(grads, dim)
         dim = value_of(self, 0)
-        give(grad_inputs, 0, op_cat(gradients, dim))
+        set_grad_input(grad_inputs, 0, op_cat(gradients, dim))
         return 0
 
     cpdef str name(self):
@@ -27,7 +27,7 @@ cdef int tangents_pieces(list result, TensorBase self, object dim) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give_list(result, op_pieces(self_t, dim))
+            walk.set_tangents(result, op_pieces(self_t, dim))
     finally:
         walk.end()
     return 0
@@ -98,7 +98,7 @@ cdef class JoinBackward0(Node):
         # tensors: cat_backward(grad, tensors.shape, dim)
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
-        give_list(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
+        set_grad_inputs(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
         return 0
 
     cpdef str name(self):
@@ -119,7 +119,7 @@ cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
     try:
         while walk.next():
             tensors_t = walk.tangents(tensors)
-            walk.give(result, op_join(tensors_t, dim))
+            walk.set_tangent(result, op_join(tensors_t, dim))
     finally:
         walk.end()
     return 0
@@ -128,7 +128,7 @@ cdef TensorBase op_join(list tensors, object dim):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("join", (tensors, dim))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(np.concatenate(arrays_of(tensors), dim))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(np.concatenate(arrays_of(tensors), dim))
     cdef JoinBackward0 node
     if requires_grad_list(tensors):
         node = JoinBackward0.__new__(JoinBackward0)

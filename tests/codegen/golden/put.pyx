@@ -8,9 +8,9 @@ cdef class PutBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         if wants(wanted, 0):    # self: grad * 0
-            give(grad_inputs, 0, op_mul_scalar(grad, 0))
+            set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 0))
         if wants(wanted, 1):    # value: grad
-            give(grad_inputs, 1, grad)
+            set_grad_input(grad_inputs, 1, grad)
         return 0
 
     cpdef str name(self):
@@ -63,7 +63,7 @@ cdef class PutScalarBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad * 0
-        give(grad_inputs, 0, op_mul_scalar(grad, 0))
+        set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 0))
         return 0
 
     cpdef str name(self):

@@ -16,7 +16,7 @@ cdef class SoftplusBackward0(Node):
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
         product_of_self = op_mul_scalar(self_, beta)
-        give(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(op_mul_scalar(grad, beta), op_exp(product_of_self))))
+        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(op_mul_scalar(grad, beta), op_exp(product_of_self))))
         return 0
 
     cpdef str name(self):
@@ -45,7 +45,7 @@ cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, obje
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta)))))
+            walk.set_tangent(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta)))))
     finally:
         walk.end()
     return 0
@@ -66,7 +66,7 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         span = begin_replaceable_op("softplus", (self, beta, threshold))
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
     if result is None:
         result = softplus_by_ops(self, beta, threshold)
     cdef SoftplusBackward0 node

@@ -12,7 +12,7 @@ cdef class TanhBackward0(Node):
         cdef TensorBase result
         # self: grad * conj(1 - result * result)
         result = unpack(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result)))))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result)))))
         return 0
 
     cpdef str name(self):
@@ -33,7 +33,7 @@ cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     try:
         while walk.next():
             self_t = walk.tangent(self)
-            walk.give(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
+            walk.set_tangent(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
     finally:
         walk.end()
     return 0
@@ -42,7 +42,7 @@ cdef TensorBase op_tanh(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("tanh", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap_owned(unary(TANH, self.array))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)

@@ -11,7 +11,7 @@ cdef class TopBackward0(Node):
         # self: grad * where(self > result - 1, self, 0)
         self_ = unpack(self, 0)
         result = unpack(self, 1)
-        give(grad_inputs, 0, op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self_, op_sub_tensor_scalar(result, 1)), self_, 0)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self_, op_sub_tensor_scalar(result, 1)), self_, 0)))
         return 0
 
     cpdef str name(self):
@@ -53,7 +53,7 @@ cdef TensorBase op_top(TensorBase self):
     cdef int span = 0
     if watching:
         span = begin_replaceable_op("top", (self,))
-    cdef TensorBase result = <TensorBase>given_result() if span < 0 else wrap(np.max(array_of(self)))
+    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(np.max(array_of(self)))
     cdef TopBackward0 node
     if requires_grad_1(self):
         node = TopBackward0.__new__(TopBackward0)
@@ -83,7 +83,7 @@ cdef class TopBackward1(Node):
         # self: grad_values.expand(self.shape) * indices
         indices = unpack(self, 0)
         self_shape = value_of(self, 0)
-        give(grad_inputs, 0, op_mul_tensor(op_expand(grad_values, self_shape), indices))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_expand(grad_values, self_shape), indices))
         return 0
 
     cpdef str name(self):
@@ -123,7 +123,7 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
         span = begin_replaceable_op("top", (self, dim, keepdim))
     cdef TensorBase values, indices
     if span < 0:
-        values, indices = given_result()
+        values, indices = replayed_result()
     else:
         values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
         values = wrap(values_array)

@@ -11,9 +11,9 @@ cdef class ExtentBackward0(Node):
         cdef object pair
         if wants(wanted, 0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
             pair = value_of(self, 0)
-            give(grad_inputs, 0, op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(grad_low, grad_high, 1))
+            set_grad_input(grad_inputs, 0, op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(grad_low, grad_high, 1))
         if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:    # parts: (grad_low,) if retain_variables else (grad_low * 1,)
-            give_list(self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),))
+            set_grad_inputs(self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),))
         return 0
 
     cpdef str name(self):
@@ -51,7 +51,7 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
         span = begin_replaceable_op("extent", (self, parts, pair, scales))
     cdef TensorBase low, high
     if span < 0:
-        low, high = given_result()
+        low, high = replayed_result()
     else:
         low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
         low = wrap(low_array)
