@@ -74,7 +74,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _build_package(options: argparse.Namespace) -> int:
-    from gradsmith.outside.command import run  # needs the compiled package, which the rest here is there to make
+    from gradsmith.extension.command import run  # needs the compiled package, which the rest here is there to make
 
     return run(options)
 

@@ -105,7 +105,7 @@ from gradsmith.version import __version__
 
 if TYPE_CHECKING:
     from gradsmith import profiler as profiler
-    from gradsmith.outside.loading import load as load
+    from gradsmith.extension.loading import load as load
 
 # Classes are shown and pickled by the names that users have for them.
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -151,5 +151,5 @@ def __getattr__(name: str) -> Any:
     if name == "profiler":
         return importlib.import_module("gradsmith.profiler")
     if name == "load":
-        return importlib.import_module("gradsmith.outside.loading").load
+        return importlib.import_module("gradsmith.extension.loading").load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

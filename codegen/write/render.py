@@ -88,9 +88,9 @@ def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:
     files = dict(_all_families(table, frozenset()))
     if methods_of:
         files[f"{METHODS_MODULE}.pyx"] = render("methods.pyx.j2", table, tensor=tensor_view(table))
-    files["op_table.py"] = render("outside_op_table.py.j2", table, rows=op_rows(table))
+    files["op_table.py"] = render("extension_op_table.py.j2", table, rows=op_rows(table))
     files["__init__.py"] = render(
-        "outside_package.py.j2",
+        "extension_package.py.j2",
         table,
         package=package_view(table),
         name=table.package,

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.saved_listing import Recomputable
-from gradsmith.autograd.saved_tensors import Kept, saved_tensors_hooks
+from gradsmith.autograd.graph.saved_listing import Recomputable
+from gradsmith.autograd.graph.saved_tensors import Kept, saved_tensors_hooks
 from gradsmith.runtime.graph.changes import place_of_caller
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind
 from gradsmith.runtime.history.saved_hooks import KeptTensor

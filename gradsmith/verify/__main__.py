@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .matrix import page_of
-from .report import reported, summary_of
-from .run import PROCESSES, Source, prove_rows
 from .samples import key_of
+from .session import PROCESSES, Source, prove_rows
+from .summary import reported, summary_of
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.autograd.checking.differences import slope, unit
+from gradsmith.autograd.gradcheck.differences import slope, unit
 
 from .samples import seed_of
 

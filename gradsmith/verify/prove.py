@@ -12,10 +12,10 @@ import numpy as np
 
 import gradsmith as gs
 
+from .case import Subject
 from .checks import constants, elementwise, forms, forward, layouts, points, resized, reverse, saved, second, value
 from .proof import Failure, Proof
 from .samples import key_of, not_implemented
-from .subject import Subject
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow

@@ -6,9 +6,9 @@ from own_derivatives import complex_, custom, real, square, with_gradient
 
 import gradsmith as gs
 from gradsmith.autograd import gradcheck
-from gradsmith.autograd.checking import analytical
 from gradsmith.autograd.gradcheck import (
     GradcheckError,
+    analytical,
 )
 
 

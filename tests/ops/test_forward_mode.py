@@ -6,8 +6,8 @@ from table import DIFFERENTIABLE, cases_by_row
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.differences import slopes
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradsmith.autograd.gradcheck.differences import slopes
 from gradsmith.verify.calls import call, call_method, outputs_of
 from gradsmith.verify.numeric import draw, weights_like
 from gradsmith.verify.samples import as_tensors, at, places_of, replaced

@@ -6,8 +6,8 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify.calls import call_method
+from gradsmith.verify.case import Subject
 from gradsmith.verify.samples import as_tensors, leaves_among
-from gradsmith.verify.subject import Subject
 
 # The first needs values; what the others give is on the device that they are asked for.
 ELSEWHERE = {"masked_select", "to", "copy_to"}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from table import CASES
 
+from gradsmith.verify.case import Setting, Subject
 from gradsmith.verify.checks.elementwise import is_elementwise, sum_and_gradients, tensors_of
 from gradsmith.verify.samples import places_of, replaced
-from gradsmith.verify.subject import Setting, Subject
 
 ELEMENTWISE = [case for case in CASES if is_elementwise(Subject(case.row), case)]
 PRECISION = {"float32": 2e-5, "float64": 1e-12}

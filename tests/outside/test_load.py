@@ -13,8 +13,8 @@ import gradsmith as gs
 from gradsmith.codegen.extension import make_package
 from gradsmith.codegen.spec.errors import SpecErrors
 from gradsmith.compiling.toolchain import BuildError
-from gradsmith.outside import cache as cache_module
-from gradsmith.outside import packages
+from gradsmith.extension import cache as cache_module
+from gradsmith.extension import packages
 
 LOAD = "import sys, gradsmith as gs; ops = gs.load(sys.argv[1])"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.autograd import graph, saved_listing, saved_tensors
-from gradsmith.autograd.graph import get_gradient_edge, increment_version, list_saved
+from gradsmith.autograd import graph
+from gradsmith.autograd.graph import get_gradient_edge, increment_version, list_saved, saved_listing, saved_tensors
 
 
 def leaf(values):

@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 import gradsmith as gs
-from gradsmith.autograd.multi_grad_hook import register_multi_grad_hook
+from gradsmith.autograd.graph.multi_grad_hook import register_multi_grad_hook
 
 
 def leaf(*values):

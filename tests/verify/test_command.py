@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from gradsmith.outside.cache import table_file
-from gradsmith.verify import Failure, Proof, __main__, run
+from gradsmith.extension.cache import table_file
+from gradsmith.verify import Failure, Proof, __main__, session
 from gradsmith.verify.matrix import page_of
 from gradsmith.verify.places import Places
-from gradsmith.verify.report import Bar, line_of, problems_of, summary_of
+from gradsmith.verify.summary import Bar, line_of, problems_of, summary_of
 
 WRONG = Proof(
     "tanh",
@@ -35,7 +35,7 @@ def test_processes_give_the_proofs_in_order():
         [sys.executable, "-m", "gradsmith.verify", "arithmetic_is_no_op"], capture_output=True, text=True
     )
     assert done.returncode == 2 and "the table has no 'arithmetic_is_no_op'" in done.stderr
-    proofs = list(run.prove_rows(run.Source(), range(6), 2))
+    proofs = list(session.prove_rows(session.Source(), range(6), 2))
     assert [proof.key for proof in proofs] == ["add", "add.alpha", "sub", "sub.alpha", "mul", "neg"]
     assert all(proof.holds for proof in proofs)
 
@@ -63,7 +63,7 @@ def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path
     assert __main__.main(["--matrix", str(page), "--check"]) == 1
     assert "is not what was proven: run `make verify`" in capsys.readouterr().out and not page.exists()
     assert __main__.main(["--matrix", str(page)]) == 0
-    assert page.read_text(encoding="utf-8") == page_of(run.OPS, proofs)
+    assert page.read_text(encoding="utf-8") == page_of(session.OPS, proofs)
     assert __main__.main(["--matrix", str(page), "--check"]) == 0
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gradsmith.autograd.checking import differences
+from gradsmith.autograd.gradcheck import differences
 from gradsmith.codegen.spec.vocabulary import REFERENCE_FUNCTIONS, SAMPLE_NAMES
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify import numeric, references, samples

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify.matrix import page_of
-from gradsmith.verify.report import problems_of
 from gradsmith.verify.samples import cases_of, key_of
+from gradsmith.verify.summary import problems_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,7 @@ import pytest
 import gradsmith as gs
 from gradsmith.verify import prove
 from gradsmith.verify.__main__ import main
-from gradsmith.verify.report import problems_of
+from gradsmith.verify.summary import problems_of
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "wrong.yaml"

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradsmith.autograd.checking.differences import slope, unit
+from gradsmith.autograd.gradcheck.differences import slope, unit
 
 from ..samples import at, not_implemented, places_of, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array, Place
-    from ..subject import Setting, Subject
 
 FLAT = 1e-8
 

@@ -10,17 +10,17 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
+from ..case import REAL, Setting
 from ..references import sum_to
 from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
-from ..subject import REAL, Setting
 from . import reverse, value
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import Interval
 
+    from ..case import Subject
     from ..proof import Proof
     from ..samples import Array, Shape
-    from ..subject import Subject
 
 TRIED = (3, 4)  # a shape with more than one dimension, and not square
 SHAPES: tuple[Shape, ...] = ((), (1,), (0,), (2, 0, 3), (1, 1))

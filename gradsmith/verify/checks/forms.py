@@ -16,9 +16,9 @@ from ..samples import array_of, as_tensors, at, leaves_among, places_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array, Values
-    from ..subject import Setting, Subject
 
 SAME = 1e-11
 

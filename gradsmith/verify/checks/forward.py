@@ -8,8 +8,8 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.differences import slopes
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradsmith.autograd.gradcheck.differences import slopes
 
 from .. import numeric
 from ..samples import array_of, as_tensors, at, replaced
@@ -19,9 +19,9 @@ from .reverse import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array, Place, Values
-    from ..subject import Setting, Subject
 
 DIFFERENCES = 1e-8
 SECOND_DIFFERENCES = 1e-6

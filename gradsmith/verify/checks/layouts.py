@@ -15,9 +15,9 @@ from ..samples import array_of, as_tensors, leaves_among, places_of, replaced
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array, Values
-    from ..subject import Setting, Subject
 
 SAME = 1e-12
 

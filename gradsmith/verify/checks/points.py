@@ -14,9 +14,9 @@ from ..samples import array_of, as_tensors, at, evaluate, inputs_among, is_writt
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import Point
 
+    from ..case import Subject
     from ..proof import Proof
     from ..samples import Values
-    from ..subject import Subject
 
 PRECISION = {"float64": 1e-12, "float32": 1e-6}
 

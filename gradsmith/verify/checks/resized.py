@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..case import REAL, Setting
 from ..references import NotAvailable, expected_results
 from ..samples import places_of
-from ..subject import REAL, Setting
 from . import reverse, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..case import Subject
     from ..proof import Proof
-    from ..subject import Subject
 
 MANY = 67  # no multiple of a vector's width
 PRECISION = 1e-11

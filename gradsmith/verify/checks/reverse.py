@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.differences import complex_slope
+from gradsmith.autograd.gradcheck.differences import complex_slope
 
 from .. import numeric
 from ..samples import array_of, as_tensors, at, leaves_among, replaced
 
 if TYPE_CHECKING:
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array, Place
-    from ..subject import Setting, Subject
 
 DIFFERENCES = 1e-8
 COMPLEX_STEP = 1e-11

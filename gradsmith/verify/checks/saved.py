@@ -13,9 +13,9 @@ from gradsmith.autograd import grad
 from ..samples import array_of, as_tensors, leaves_among
 
 if TYPE_CHECKING:
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array
-    from ..subject import Setting, Subject
 
 PREFIX = "_saved_"
 

@@ -8,16 +8,16 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.differences import slope
+from gradsmith.autograd.gradcheck.differences import slope
 
 from .. import numeric
 from ..samples import array_of, at, replaced
 from .reverse import name_of
 
 if TYPE_CHECKING:
+    from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array
-    from ..subject import Setting, Subject
 
 DIFFERENCES = 1e-6
 

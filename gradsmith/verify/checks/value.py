@@ -10,8 +10,8 @@ from ..references import NotAvailable, expected_results
 from ..samples import array_of, as_tensors, at, places_of
 
 if TYPE_CHECKING:
+    from ..case import Setting, Subject
     from ..proof import Proof
-    from ..subject import Setting, Subject
 
 PRECISION = {"float64": 1e-13, "complex128": 1e-13, "float32": 1e-5, "complex64": 1e-5}
 SINGLE = {"float64": "float32", "complex128": "complex64"}

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.analytical import tangents_of
-from gradsmith.autograd.checking.differences import Array
-from gradsmith.autograd.checking.errors import GradcheckError
-from gradsmith.autograd.checking.probes import SEED
-from gradsmith.autograd.checking.subject import Subject
-from gradsmith.autograd.checking.undefined import random_tangents
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradsmith.autograd.gradcheck.analytical import tangents_of
+from gradsmith.autograd.gradcheck.differences import Array
+from gradsmith.autograd.gradcheck.errors import GradcheckError
+from gradsmith.autograd.gradcheck.probes import SEED
+from gradsmith.autograd.gradcheck.subject import Subject
+from gradsmith.autograd.gradcheck.undefined import random_tangents
 from gradsmith.runtime.graph.tensor import from_array
 
 BATCH = 2

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.checking.differences import CENTRAL, Array, complex_slopes, slopes
-from gradsmith.autograd.checking.options import COMPLEX_STEP
-from gradsmith.autograd.checking.probes import Probes, units_of
-from gradsmith.autograd.checking.subject import Subject, array_of
+from gradsmith.autograd.gradcheck.differences import CENTRAL, Array, complex_slopes, slopes
+from gradsmith.autograd.gradcheck.options import COMPLEX_STEP
+from gradsmith.autograd.gradcheck.probes import Probes, units_of
+from gradsmith.autograd.gradcheck.subject import Subject, array_of
 
 # For each part of the input (real, imaginary) and each output: a row for each direction of the input.
 Slopes = list[list[Array]]

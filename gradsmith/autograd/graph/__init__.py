@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gradsmith.autograd.multi_grad_hook import register_multi_grad_hook
-from gradsmith.autograd.saved_listing import SavedEntry, SavedListing, list_saved
-from gradsmith.autograd.saved_tensors import (
+from gradsmith.autograd.graph.multi_grad_hook import register_multi_grad_hook
+from gradsmith.autograd.graph.saved_listing import SavedEntry, SavedListing, list_saved
+from gradsmith.autograd.graph.saved_tensors import (
     allow_mutation_on_saved_tensors,
     disable_saved_tensors_hooks,
     save_on_cpu,

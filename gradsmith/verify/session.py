@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import gradsmith as gs
+from gradsmith.extension.cache import table_file
 from gradsmith.generated.op_table import OPS
-from gradsmith.outside.cache import table_file
 
 from .places import Places
 from .proof import Proof

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.checking.differences import Array
+from gradsmith.autograd.gradcheck.differences import Array
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.python_data import is_tensor
 

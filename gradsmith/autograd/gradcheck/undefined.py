@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.analytical import tangents_of
-from gradsmith.autograd.checking.errors import GradcheckError
-from gradsmith.autograd.checking.probes import SEED, RandomDirection
-from gradsmith.autograd.checking.subject import Subject
+from gradsmith.autograd.gradcheck.analytical import tangents_of
+from gradsmith.autograd.gradcheck.errors import GradcheckError
+from gradsmith.autograd.gradcheck.probes import SEED, RandomDirection
+from gradsmith.autograd.gradcheck.subject import Subject
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.history.basic_ops import undefined_grad
 from gradsmith.runtime.tensors.creation import zeros_like

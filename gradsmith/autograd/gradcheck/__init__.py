@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradsmith.autograd.checking.errors import GradcheckError
+from gradsmith.autograd.gradcheck.errors import GradcheckError
 
 # What does the work is imported when it is first needed: few programs check gradients.
 
@@ -103,9 +103,9 @@ def gradcheck(
     >>> gs.autograd.gradcheck(gs.sin, x)
     True
     """
-    from gradsmith.autograd.checking.options import Options
-    from gradsmith.autograd.checking.order import gradient_of
-    from gradsmith.autograd.checking.run import check
+    from gradsmith.autograd.gradcheck.options import Options
+    from gradsmith.autograd.gradcheck.order import gradient_of
+    from gradsmith.autograd.gradcheck.run import check
 
     options = Options(
         eps=eps,
@@ -200,7 +200,7 @@ def gradgradcheck(
         raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
-    from gradsmith.autograd.checking.order import gradient_of
+    from gradsmith.autograd.gradcheck.order import gradient_of
 
     gradient, points = gradient_of(func, inputs, grad_outputs, spread=gen_non_contig_grad_outputs)
     return gradcheck(
@@ -245,7 +245,7 @@ def get_numerical_jacobian(
     tuple of Tensor
         For each target a matrix with a row for each of its elements, and a column for each of the output.
     """
-    from gradsmith.autograd.checking import jacobians
+    from gradsmith.autograd.gradcheck import jacobians
 
     jacobians.refuse_other_gradients(grad_out, "get_numerical_jacobian")
     return jacobians.of_first_output(fn, inputs, target, eps)
@@ -276,7 +276,7 @@ def get_analytical_jacobian(
     correct_grad_sizes, correct_grad_types : bool
         Whether all gradients have the shapes, and the dtypes, of the inputs.
     """
-    from gradsmith.autograd.checking import jacobians
+    from gradsmith.autograd.gradcheck import jacobians
 
     jacobians.refuse_other_gradients(grad_out, "get_analytical_jacobian")
     return jacobians.by_backward(inputs, output, nondet_tol)
@@ -315,7 +315,7 @@ def get_numerical_jacobian_wrt_specific_input(
     tuple of Tensor
         For each output a matrix with a row for each element of the input.
     """
-    from gradsmith.autograd.checking import jacobians
+    from gradsmith.autograd.gradcheck import jacobians
 
     target = inputs[input_idx] if input is None else input
     return jacobians.of_one_input(fn, inputs, outputs, target, eps, is_forward_ad)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking import analytical
-from gradsmith.autograd.checking.differences import Array
-from gradsmith.autograd.checking.errors import GradcheckError
-from gradsmith.autograd.checking.options import Options
-from gradsmith.autograd.checking.probes import Probes
-from gradsmith.autograd.checking.subject import Subject
+from gradsmith.autograd.gradcheck import analytical
+from gradsmith.autograd.gradcheck.differences import Array
+from gradsmith.autograd.gradcheck.errors import GradcheckError
+from gradsmith.autograd.gradcheck.options import Options
+from gradsmith.autograd.gradcheck.probes import Probes
+from gradsmith.autograd.gradcheck.subject import Subject
 from gradsmith.runtime.tensors.creation import zeros_like
 
 

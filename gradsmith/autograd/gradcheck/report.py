@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.checking.differences import Array
-from gradsmith.autograd.checking.errors import GradcheckError
-from gradsmith.autograd.checking.options import Options
-from gradsmith.autograd.checking.subject import Subject
+from gradsmith.autograd.gradcheck.differences import Array
+from gradsmith.autograd.gradcheck.errors import GradcheckError
+from gradsmith.autograd.gradcheck.options import Options
+from gradsmith.autograd.gradcheck.subject import Subject
 from gradsmith.runtime.graph.tensor import from_array
 
 FAST_FAILED_SLOW_PASSED = (

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.checking import analytical, conditions, numerical
-from gradsmith.autograd.checking.batched import check_batched_forward, check_batched_gradients
-from gradsmith.autograd.checking.errors import GradcheckError
-from gradsmith.autograd.checking.numerical import Slopes
-from gradsmith.autograd.checking.options import Options
-from gradsmith.autograd.checking.probes import Probes, units_of
-from gradsmith.autograd.checking.report import Pair, expect_equal
-from gradsmith.autograd.checking.subject import Subject, check_inputs
-from gradsmith.autograd.checking.undefined import check_undefined_gradients, check_undefined_tangents
+from gradsmith.autograd.gradcheck import analytical, conditions, numerical
+from gradsmith.autograd.gradcheck.batched import check_batched_forward, check_batched_gradients
+from gradsmith.autograd.gradcheck.errors import GradcheckError
+from gradsmith.autograd.gradcheck.numerical import Slopes
+from gradsmith.autograd.gradcheck.options import Options
+from gradsmith.autograd.gradcheck.probes import Probes, units_of
+from gradsmith.autograd.gradcheck.report import Pair, expect_equal
+from gradsmith.autograd.gradcheck.subject import Subject, check_inputs
+from gradsmith.autograd.gradcheck.undefined import check_undefined_gradients, check_undefined_tangents
 
 
 def check(func: Callable[..., Any], inputs: Any, options: Options) -> None:

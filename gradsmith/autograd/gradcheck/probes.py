@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.checking.differences import Array
+from gradsmith.autograd.gradcheck.differences import Array
 
 SEED = 20210109
 

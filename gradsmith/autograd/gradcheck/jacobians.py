@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd.checking import analytical, numerical
-from gradsmith.autograd.checking.options import DIFFERENCE
-from gradsmith.autograd.checking.probes import Probes
-from gradsmith.autograd.checking.subject import Subject, as_tuple
+from gradsmith.autograd.gradcheck import analytical, numerical
+from gradsmith.autograd.gradcheck.options import DIFFERENCE
+from gradsmith.autograd.gradcheck.probes import Probes
+from gradsmith.autograd.gradcheck.subject import Subject, as_tuple
 from gradsmith.runtime.graph.tensor import from_array
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd import grad
-from gradsmith.autograd.checking.differences import Array
-from gradsmith.autograd.checking.probes import SEED
-from gradsmith.autograd.checking.subject import Subject, as_tuple, is_differentiable
+from gradsmith.autograd.gradcheck.differences import Array
+from gradsmith.autograd.gradcheck.probes import SEED
+from gradsmith.autograd.gradcheck.subject import Subject, as_tuple, is_differentiable
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.python_data import is_tensor
 
