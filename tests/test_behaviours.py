@@ -146,7 +146,7 @@ def test_mistakes_in_names_are_found():
     assert "no such test" in why_not_a_test(f"`{here}::test_of_nothing`")
     assert "no such test" in why_not_a_test(f"`{here}::TestNothing::test_of_nothing`")
     assert "no such file" in why_not_a_test("`tests/runtime/test_of_nothing.py::test_x`")
-    assert "does not read" in why_not_a_test("`tests/runtime/test_engine.py`")
+    assert "does not read" in why_not_a_test("`tests/runtime/engine/test_engine.py`")
     refused = "tests/runtime/test_error_conditions.py::test_refused"
     assert why_not_a_test(f"`{refused}[a_view_is_detached_in_place]`") is None
     assert "no such case" in why_not_a_test(f"`{refused}[a_view_is_left_alone]`")

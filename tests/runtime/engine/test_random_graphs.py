@@ -1,6 +1,6 @@
 """Random programs with views, writes, hooks and constants: their derivatives are those of the same NumPy program.
 
-``GRADSMITH_EXAMPLES=5000 pytest tests/runtime/test_random_graphs.py`` looks for what a few programs do not show.
+``GRADSMITH_EXAMPLES=5000 pytest tests/runtime/engine/test_random_graphs.py`` looks for what a few programs do not show.
 """
 
 import os

@@ -13,7 +13,7 @@ from codegen.model import Backward, SavedTensor, SavedValue
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def backward_of(entry: str, variant: int = 0) -> Backward:

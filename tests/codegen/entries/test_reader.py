@@ -69,7 +69,7 @@ def test_one_sample_needs_no_list() -> None:
 
 
 def test_any_tool_reads_the_table() -> None:
-    table = yaml.safe_load((Path(__file__).parents[2] / "derivatives.yaml").read_text(encoding="utf-8"))
+    table = yaml.safe_load((Path(__file__).parents[3] / "derivatives.yaml").read_text(encoding="utf-8"))
     samples = [entry["samples"] for family in table.values() for entry in family if "samples" in entry]
     assert all(isinstance(text, str) for some in samples for text in ([some] if isinstance(some, str) else some))
 

@@ -9,7 +9,7 @@ from codegen.build.build import load_table
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TABLE = (ROOT / "derivatives.yaml").read_text()
 FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
 

@@ -15,7 +15,7 @@ from codegen.spec.vocabulary import scan_functions
 from codegen.views.table_rows import op_rows
 from codegen.write.render import render_all
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TABLE = (ROOT / "derivatives.yaml").read_text()
 FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
 

@@ -8,7 +8,7 @@ import yaml
 from codegen.entries import reader
 from codegen.write.json_schema import KEYS, table_schema
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_every_key_is_described() -> None:

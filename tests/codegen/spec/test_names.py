@@ -21,7 +21,7 @@ from codegen.views.c_names import c_name
 from codegen.views.kernels import Term
 from codegen.write.render import TEMPLATES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 # ---- C

@@ -7,7 +7,7 @@ import pytest
 
 from codegen.write.used_imports import with_used_imports
 
-GENERATED = sorted((Path(__file__).parents[2] / "generated").glob("*.pyx"))
+GENERATED = sorted((Path(__file__).parents[3] / "generated").glob("*.pyx"))
 
 
 def test_names_that_no_code_uses_are_left_out() -> None:

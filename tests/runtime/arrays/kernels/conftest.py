@@ -11,7 +11,7 @@ HERE = str(Path(__file__).resolve().parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
 # Kernels as Python functions, compiled for these tests. Last, so that another build of them can come before.
-sys.path.append(str(Path(HERE).parent / "compiled"))
+sys.path.append(str(Path(HERE).parents[2] / "compiled"))
 
 
 @pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])

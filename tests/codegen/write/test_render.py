@@ -13,7 +13,7 @@ from codegen.build.build import load_table
 from codegen.write.render import TEMPLATES, chomp, environment, render_all
 from codegen.write.write import MARK, differences
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from codegen.formula.formula import Name
 from codegen.formula.resolve import Resolver
 from codegen.formula.scope import TENSOR, Scope
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("a", "b", "c")
 
 

@@ -10,7 +10,7 @@ from codegen.model import Backward, Op
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TABLE = (ROOT / "derivatives.yaml").read_text()
 FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
 
