@@ -1,0 +1,169 @@
+"""The rooms of the code: imports and cimports point down, and no room is crowded.
+
+A room is a folder. `FLOORS` lists all rooms from the bottom up: a module may import from its own room and from those
+above it in the list, whether at its top or inside a function. A circle between rooms needs an arrow that points up, so
+there is none.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FLOORS = (
+    "compiling",
+    "codegen.spec",
+    "codegen.formula",
+    "codegen.model",
+    "codegen.algebra",
+    "codegen.entries",
+    "codegen.saving",
+    "codegen.build",
+    "codegen.api",
+    "codegen.views",
+    "codegen.write",
+    "codegen.explain",
+    "codegen.extension",
+    "runtime.switches",
+    "runtime.arrays",
+    "runtime.arrays.functions",
+    "runtime.graph",
+    "runtime.history",
+    "runtime.engine",
+    "runtime.calls",
+    "runtime.tensors",
+    "runtime.formulas",
+    "runtime.custom_function",
+    "runtime.observers",
+    "generated",
+    "gradsmith.version",
+    "gradsmith.unbuilt",
+    "gradsmith.profiler",
+    "gradsmith.autograd",
+    "gradsmith.nn",
+    "gradsmith.subscripts",
+    "gradsmith.utils",
+    "gradsmith",
+    "gradsmith.extension",
+    "gradsmith.verify",
+    "codegen.__main__",
+)
+LINKS = {"codegen", "compiling", "generated", "runtime"}  # folders at the top that the package has too
+CROWDED = 16
+
+STATEMENT = re.compile(r"^[ \t]*(?:from[ \t]+(\S+)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n#]*)|c?import[ \t]+(\S+))", re.M)
+NOT_CODE = re.compile(r'"""(?:.|\n)*?"""')
+
+
+def sources() -> dict[str, list[Path]]:
+    """Module -> its files; a compiled one has a .pxd beside its .pyx."""
+    found: dict[str, list[Path]] = {}
+    for top in ("codegen", "compiling", "generated", "gradsmith", "runtime"):
+        for path in sorted((ROOT / top).rglob("*")):
+            parts = path.relative_to(ROOT).parts
+            if path.suffix in (".py", ".pyx", ".pxd") and not (top == "gradsmith" and parts[1] in LINKS):
+                name = ".".join((*parts[:-1], path.stem)).removesuffix(".__init__")
+                found.setdefault(name, []).append(path)
+    return found
+
+
+MODULES = sources()
+
+
+def imported(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """(module or package, names) of each import that runs; relative ones with their dots."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        yield from imported_by(ast.parse(text))
+        return
+    for base, names, module in STATEMENT.findall(NOT_CODE.sub("", text)):
+        yield module or base, [name.split()[0] for name in names.strip("()").split(",") if name.strip()]
+
+
+def imported_by(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.ImportFrom):
+        yield "." * node.level + (node.module or ""), [alias.name for alias in node.names]
+    elif isinstance(node, ast.Import):
+        yield from ((alias.name, []) for alias in node.names)
+    for child in ast.iter_child_nodes(node):
+        yield from imported_by(child)
+
+
+def absolute(base: str, path: Path) -> str:
+    """The name by which `MODULES` knows a module."""
+    if base.startswith("."):
+        dots = len(base) - len(base.lstrip("."))
+        package = path.relative_to(ROOT).parts[:-dots]
+        return ".".join((*package, *filter(None, (base.lstrip("."),))))
+    top, _, rest = base.partition(".")
+    return rest if top == "gradsmith" and rest.partition(".")[0] in LINKS else base
+
+
+def arrows() -> Iterator[tuple[str, str]]:
+    """(module, another that it imports)"""
+    for module, paths in MODULES.items():
+        for path in paths:
+            for base, names in imported(path):
+                package = absolute(base, path)
+                for name in names or [""]:
+                    target = next((m for m in (f"{package}.{name}", package) if m in MODULES), None)
+                    if target and target != module:
+                        yield module, target
+
+
+def room_of(module: str) -> str:
+    inside = [room for room in FLOORS if module == room or module.startswith(f"{room}.")]
+    if module in ("codegen", "runtime", "runtime.arrays"):
+        return FLOORS[0]  # a folder of rooms holds nothing itself
+    assert inside, f"{module} is in no room: move it, or give its folder a place in FLOORS"
+    return max(inside, key=len)
+
+
+def test_every_module_is_in_a_room() -> None:
+    strangers = [m for m in MODULES if m.startswith("gradsmith.") and m.count(".") == 1 and room_of(m) == "gradsmith"]
+    assert not strangers, "these have no room of their own"
+    assert {room_of(module) for module in MODULES} == set(FLOORS)
+
+
+def test_imports_point_down() -> None:
+    upward = sorted({(a, b) for a, b in arrows() if FLOORS.index(room_of(a)) < FLOORS.index(room_of(b))})
+    assert not upward, "\n".join(f"{a} imports {b}, which is above it" for a, b in upward)
+
+
+def test_the_arrows_are_seen() -> None:
+    """The test above would not notice anything if it saw nothing."""
+    found = set(arrows())
+    assert ("runtime.engine.engine", "runtime.graph.tensor") in found  # cimport
+    assert ("runtime.graph.tensor", "runtime.graph.printing") in found  # inside a function
+    assert ("codegen.build.build", "codegen.spec.errors") in found  # relative
+    assert ("generated.arithmetic", "runtime.graph.tensor") in found
+
+
+FOLDERS = sorted(
+    {
+        path.parent
+        for top in ("codegen", "compiling", "gradsmith", "runtime")
+        for path in (ROOT / top).rglob("*")
+        if path.suffix in (".py", ".pyx", ".c") and "generated" not in path.parts
+    }
+)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_a_room_is_not_crowded(folder: Path) -> None:
+    suffixes = (".py", ".pyx", ".pxd", ".c", ".h")
+    modules = {path.stem for path in folder.iterdir() if path.suffix in suffixes} - {"__init__", "__main__"}
+    assert len(modules) <= CROWDED, f"{len(modules)} modules: {', '.join(sorted(modules))}"
+
+
+@pytest.mark.parametrize("room", [room for room in FLOORS if (ROOT / room.replace(".", "/")).is_dir()])
+def test_a_room_says_what_may_live_in_it(room: str) -> None:
+    init = ROOT / room.replace(".", "/") / "__init__.py"
+    doc = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
+    assert doc and len(doc.splitlines()[0]) <= 120
