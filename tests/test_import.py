@@ -117,15 +117,15 @@ def test_nothing_of_a_failed_import_is_left(clone):
 
 def test_a_part_that_was_not_built(clone):
     """Compiled modules are looked for one by one: some may be there, for this Python or for another."""
-    (compiled,) = (ROOT / "runtime").glob("array.*-*.so")
-    shutil.copy(compiled, clone / "runtime")
-    (clone / "runtime" / "grad_mode.cpython-37-other.so").touch()
+    (compiled,) = (ROOT / "runtime/arrays").glob("array.*-*.so")
+    shutil.copy(compiled, clone / "runtime/arrays")
+    (clone / "runtime/switches/grad_mode.cpython-37-other.so").touch()
     shown = import_in(clone)
     assert_one_line(shown, f"gradsmith is not built in {clone}")
 
 
 def test_a_module_built_for_another_python(clone):
-    for source in (clone / "runtime").glob("*.pyx"):
+    for source in (clone / "runtime").rglob("*.pyx"):
         (source.parent / f"{source.stem}.cpython-37-other.so").touch()
     assert "for this Python (" in import_in(clone) and "cpython-37-other.so" in import_in(clone)
 

@@ -40,11 +40,16 @@ def check(subject: Subject, proof: Proof) -> None:
 
 
 def fits_in_place(setting: Setting) -> bool:
-    """Whether the result can be written into the first argument. A view is not written: the argument becomes it."""
+    """Whether the result can be written into the first argument. A view is not written: the argument becomes it.
+
+    Magnitudes and the like are not written into the complex numbers that they are of.
+    """
     target = setting.values.get("self")
     if not isinstance(target, np.ndarray) or setting.subject.row.is_view:
         return isinstance(target, np.ndarray)
     (result,) = setting.results()
+    if target.dtype.kind == "c" and result.dtype.kind == "f":
+        return False
     return result.shape == target.shape and np.can_cast(result.dtype, target.dtype, "same_kind")
 
 
