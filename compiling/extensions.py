@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from .changes import Sources, State, digest_of
 from .cython_text import MENDED, mended
-from .toolchain import KERNEL, RUNTIME, WRAPPER, BuildError, Toolchain, run, version_of
+from .cython_workers import CythonWorkers
+from .toolchain import KERNEL, RUNTIME, WRAPPER, BuildError, Toolchain, version_of
 
 # Stated here once for every module; no .pyx sets its own.
 DIRECTIVES = {
@@ -100,6 +101,7 @@ class Build:
         self.folder = f"build/{sys.implementation.cache_tag}-{kind}"
         self.sources = Sources()
         self.state = State()
+        self.cython = CythonWorkers()
 
     def run(self, extensions: list[Extension], place: Callable[[Extension], Path]) -> None:
         """Build and copy each extension to the path that ``place`` names."""
@@ -107,16 +109,22 @@ class Build:
 
         try:
             self.toolchain.probe(self.state)
-            with ThreadPoolExecutor(self.jobs) as pool:
-                work = {extension: self._submit(pool, extension) for extension in extensions}
-                self._finish(work, place)
+            with self.cython, ThreadPoolExecutor(self.jobs) as pool:
+                try:
+                    self._finish(self._submit(pool, extensions), place)
+                finally:  # when interrupted, what has not begun yet is left undone
+                    pool.shutdown(wait=False, cancel_futures=True)
         finally:
             self.state.save()
 
-    def _submit(self, pool: Any, extension: Extension) -> list[Any]:
-        """One task per C file: kernels first, since they take the longest."""
-        tasks = [pool.submit(self._object, kernel, extension) for kernel in extension.kernels]
-        return [*tasks, pool.submit(self._cython_object, extension)]
+    def _submit(self, pool: Any, extensions: list[Extension]) -> dict[Extension, list[Any]]:
+        """One task per C file. The long ones come first, so that no core is left with one at the end."""
+        work: dict[Extension, list[Any]] = {extension: [] for extension in sorted(extensions, key=_size, reverse=True)}
+        for extension, tasks in work.items():
+            tasks += [pool.submit(self._object, kernel, extension) for kernel in extension.kernels]
+        for extension, tasks in work.items():
+            tasks.append(pool.submit(self._cython_object, extension))
+        return work
 
     def _finish(self, work: dict[Extension, list[Any]], place: Callable[[Extension], Path]) -> None:
         """Link each extension as soon as its objects are there; report all failures together."""
@@ -145,8 +153,8 @@ class Build:
         Path(output).parent.mkdir(parents=True, exist_ok=True)
         options = [word for item in DIRECTIVES.items() for word in ("-X", "=".join(item))]
         options += [word for folder in self.layout.packages for word in ("-I", folder)]
-        run([
-            sys.executable, "-m", "cython", *options, *self.layout.cython_options, "--depfile",
+        self.cython.run([
+            *options, *self.layout.cython_options, "--depfile",
             "--module-name", extension.name, "-o", output, source,
         ])  # fmt: skip
         written = Path(output)
@@ -203,6 +211,10 @@ class Build:
         shutil.copyfile(built, new)
         new.replace(target)
         self.state.record(str(target), key)
+
+
+def _size(extension: Extension) -> int:
+    return os.path.getsize(extension.source)
 
 
 def _beside(source: str, suffix: str) -> str:

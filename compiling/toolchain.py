@@ -284,7 +284,12 @@ def run(command: Iterable[Any], **options: Any) -> None:
     done = subprocess.run(
         words, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )  # fmt: skip
-    if done.returncode:
-        raise BuildError(f"{' '.join(words)}\n{done.stdout}")
-    if done.stdout.strip():
-        sys.stderr.write(done.stdout)
+    finish(words, done.returncode, done.stdout)
+
+
+def finish(words: list[str], status: int, printed: str) -> None:
+    """Raise what a command that failed has printed; print it when the command succeeded."""
+    if status:
+        raise BuildError(f"{' '.join(words)}\n{printed}")
+    if printed.strip():
+        sys.stderr.write(printed)

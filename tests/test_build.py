@@ -198,6 +198,62 @@ def test_failures_are_reported_together(builder):
     assert steps(builder) == ["cc twice.c", "cython one.pyx"]  # what comes out is known already
 
 
+def test_warnings_are_printed(builder, capfd):
+    replace("generated/two.pyx", "+ 1", "+ 1\n    return x")
+    assert "cython two.pyx" in steps(builder)
+    assert "two.pyx:5:4: Unreachable code" in capfd.readouterr().err
+
+
+def test_one_process_writes_what_a_process_for_each_module_would(builder):
+    write("generated/three.pyx", "from libc.math cimport sin\n\ndef call(list x):\n    return [sin(y) for y in x]\n")
+    write("generated/four.pyx", "cimport numpy\n\ndef call(numpy.ndarray x):\n    return x.ndim\n")
+    assert steps(builder, jobs=1) == sorted([*made("generated.three"), *made("generated.four")])
+    for name in ("one", "two", "three", "four"):
+        written = Path(f"build/cython/gradsmith/generated/{name}.c").read_text()
+        assert written == text_alone(f"gradsmith/generated/{name}.pyx")
+
+
+def text_alone(source):
+    """The C of a module, from a Cython that was started for it alone."""
+    from compiling.cython_text import mended
+    from compiling.extensions import DIRECTIVES
+
+    options = [word for item in DIRECTIVES.items() for word in ("-X", "=".join(item))]
+    name = source.removesuffix(".pyx").replace("/", ".")
+    command = [sys.executable, "-m", "cython", *options, "-I", ".", "--module-name", name, "-o", "alone.c", source]
+    subprocess.run(command, check=True)
+    return mended(Path("alone.c").read_text())
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "import os; input(); os._exit(3)"])
+def test_a_lost_process_is_reported(builder, monkeypatch, program):
+    write("lost.py", program)
+    monkeypatch.setattr("compiling.cython_workers.PROGRAM", Path("lost.py"))
+    replace("generated/two.pyx", "+ 1", "+ 3")
+    with pytest.raises(builder.BuildError, match=r"(?s)cython .*two\.pyx\nThe process ended with status 3\."):
+        steps(builder)
+
+
+def test_no_process_outlives_the_build(builder, monkeypatch):
+    started = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        "compiling.cython_workers.subprocess.Popen", lambda *words, **options: remember(popen(*words, **options))
+    )
+
+    def remember(process):
+        started.append(process)
+        return process
+
+    assert steps(builder) == []
+    assert started == []  # nor is one started for nothing
+    replace("generated/two.pyx", "+ 1", "+ missing")
+    replace("generated/one.pyx", "return x", "return x + 1")
+    with pytest.raises(builder.BuildError, match="missing"):
+        steps(builder)
+    assert started and all(process.returncode == 0 for process in started)
+
+
 def test_a_missing_compiler_is_named(builder, monkeypatch):
     monkeypatch.setenv("CC", "no-such-cc -pthread")
     with pytest.raises(builder.BuildError, match="no C compiler: 'no-such-cc' is not on the path. Install GCC"):
