@@ -224,10 +224,10 @@ def of_dual_number(difference: Difference) -> bool:
         return result_of(difference, *names) and only_pytorch_refuses("Can't detach views")(difference)
     if difference.aspect == "structure":  # a view, outside of inference mode, of a dual number made inside
         return made_by(difference, "parts") and any("inference" in step.source() for step in difference.history)
-    if difference.step.writes() and result_of(difference, *names):  # the tangent is replaced, not written
-        if only_pytorch_refuses("a (view of a )?leaf Variable that requires grad")(difference):
-            return True
-    return only_we_refuse("a dual number made of a tensor that requires grad")(difference)
+    if only_we_refuse("a dual number made of a tensor that requires grad")(difference):
+        return True
+    written = difference.step.writes() and result_of(difference, *names)  # the tangent is replaced, not written
+    return written and only_pytorch_refuses("a (view of a )?leaf Variable that requires grad")(difference)
 
 
 def is_of_a_whole_view(difference: Difference) -> bool:
@@ -405,11 +405,8 @@ def cancelled_variance(difference: Difference) -> bool:
     """What rounding leaves of the squares of large numbers, which both libraries take from one another."""
     if difference.aspect != "value" or difference.step.name not in ("var", "std"):
         return False
-    sizes = [
-        np.abs(x.array[np.isfinite(x.array)]).max(initial=0) for x in difference.operands if x.array.dtype.kind in "fc"
-    ]
-    scale, epsilon = max(map(float, sizes), default=0.0), float(np.finfo(difference.ours.dtype).eps)
-    allowed = scale * epsilon * 64
+    scale = max((largest(x.array) for x in difference.operands if x.array.dtype.kind in "fc"), default=0.0)
+    allowed = 64 * float(np.finfo(difference.ours.dtype).eps) * scale
     with np.errstate(all="ignore"):
         distance = np.abs(difference.ours - difference.theirs)
         return bool(np.all(distance <= (allowed if difference.step.name == "std" else allowed * allowed)))
