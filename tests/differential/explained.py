@@ -3,15 +3,63 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .compare import UNDEFINED, Difference, close, largest
-from .program import STEP, Step
-
-COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
+from .compare import Difference
+from .predicates import (
+    COMPARES,
+    WRITTEN,
+    absent_in_pytorch,
+    another_mistake,
+    another_tensor_than_given,
+    base_came_to_require_grad,
+    beside,
+    called_before,
+    cancelled_variance,
+    compared_in_place,
+    complex_infinity,
+    computed_in_single,
+    conjugated_view,
+    extreme_before,
+    far_smaller_divisor,
+    found_unused_after_the_run,
+    hook_of_what_was_asked_for,
+    hook_on_node_of_parts,
+    index_of_no_kind,
+    infinite_variance,
+    integer_with_history,
+    into_out,
+    leads_nowhere,
+    made_by,
+    not_resized,
+    nothing_of_integers,
+    of_bool_powers,
+    of_call,
+    of_dual_number,
+    of_infinity,
+    only_pytorch_refuses,
+    only_undefined_gradients,
+    only_we_refuse,
+    order_of_leaves,
+    out_among_inputs,
+    overlapping_operands,
+    reaches_floor_division,
+    reaches_once_differentiable,
+    reads_what_it_writes,
+    resized_view,
+    several_zeros,
+    squares_beyond_float32,
+    strides_of_gradient,
+    transposed_number,
+    two_mistakes_of_complex,
+    unknown_argument,
+    write_through_expanded,
+    written_gradient,
+)
+from .program import STEP
 
 
 class Explanation(NamedTuple):
@@ -19,497 +67,6 @@ class Explanation(NamedTuple):
     reason: str
     documented: tuple[str, str]  # a page of docs/, and what it says there
     applies: Callable[[Difference], bool]
-
-
-REDUCTIONS = (
-    "matmul",
-    "bmm",
-    "mm",
-    "mv",
-    "sum",
-    "prod",
-    "mean",
-    "amax",
-    "amin",
-    "all",
-    "any",
-    "var",
-    "std",
-    "logsumexp",
-)
-# What a write shows where PyTorch has another tensor over the same memory.
-WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
-
-
-def only_pytorch_refuses(*messages: str) -> Callable[[Difference], bool]:
-    pattern = re.compile("|".join(messages))
-
-    def applies(difference: Difference) -> bool:
-        return (
-            difference.aspect == "error" and difference.ours == "no error" and bool(pattern.search(difference.theirs))
-        )
-
-    return applies
-
-
-def only_we_refuse(*messages: str) -> Callable[[Difference], bool]:
-    pattern = re.compile("|".join(messages))
-
-    def applies(difference: Difference) -> bool:
-        return (
-            difference.aspect == "error" and difference.theirs == "no error" and bool(pattern.search(difference.ours))
-        )
-
-    return applies
-
-
-def not_resized(difference: Difference) -> bool:
-    """PyTorch has given `out` the very shape of our result."""
-    if not only_we_refuse(r"out(\[\d\] \(\w+\))? has shape")(difference):
-        return False
-    found = re.search(r"but the result has shape (\[.*?\])", difference.ours)
-    return found is not None and found[1] in [str(list(x.shape)) for x in difference.operands]
-
-
-def into_out(*messages: str) -> Callable[[Difference], bool]:
-    """PyTorch refuses an `out`."""
-    return lambda difference: "out" in difference.step.kwargs and only_pytorch_refuses(*messages)(difference)
-
-
-def overlapping_operands(difference: Difference) -> bool:
-    """A source or an input that shares memory with what is written, in ops that compute before they write."""
-    refuse = ("copy_", "scatter", "index_add", "index_put", "] =")
-    return only_pytorch_refuses("some elements of the input tensor and the written-to tensor")(difference) and (
-        "out" in difference.step.kwargs
-        or not any(name in difference.step.call for name in refuse)
-        or any(0 in x.shape for x in difference.operands)
-        or all(x.array.size == 1 for x in difference.operands)
-        or indexed_by_itself(difference)
-    )
-
-
-def indexed_by_itself(difference: Difference) -> bool:
-    """A write by an index that is, or is made of, the tensor that is written, or a part of it."""
-    if not difference.step.call.endswith(("] = {2}", "index_put_", "index_put", "masked_fill_")):
-        return False
-    written, index = (set(STEP.findall(text)) for text in difference.step.args[:2])
-    return bool(made_of(difference.history, sources(difference.history, written)) & index)
-
-
-def sources(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | None]:
-    """These values and all that they were made of."""
-    found = set(names)
-    for step in reversed(steps):
-        if step.gives in found:
-            found |= step.uses()
-    return found
-
-
-def reads_what_it_writes(difference: Difference) -> bool:
-    """PyTorch does not see that an operand is a view of the same memory where that has gaps, or is an index."""
-    step, operands = difference.step, difference.operands
-    if difference.aspect != "value" or not step.writes() or "out" in step.kwargs:
-        return False
-    if indexed_by_itself(difference):
-        return True
-    written, others = set(STEP.findall(step.args[0])), set(STEP.findall(" ".join(step.args[1:])))
-    has_gaps = any(x.shape and x.strides[-1] > 1 for x in operands)
-    related = made_of(difference.history, sources(difference.history, written)) & others
-    return has_gaps and bool(related) and any(x.is_view for x in operands)
-
-
-def out_among_inputs(difference: Difference) -> bool:
-    """PyTorch's reductions begin to write to `out` before they have read an input that is the same tensor."""
-    step = difference.step
-    inputs = {*step.args, *(text for name, text in step.kwargs.items() if name != "out")}
-    return difference.aspect == "value" and step.name in REDUCTIONS and step.kwargs.get("out") in inputs
-
-
-def computed_in_single(difference: Difference) -> bool:
-    """Of integers, or of numbers narrower than `out`: the result of the op's own dtype, converted."""
-    ours, theirs = difference.ours, difference.theirs
-    if difference.aspect != "value" or "out" not in difference.step.kwargs or ours.dtype.kind not in "fc":
-        return False
-    return close(ours, theirs, 0, 1e-6)
-
-
-def several_zeros(difference: Difference) -> bool:
-    """NaN where PyTorch has zeros, the gradient of a product."""
-    ours, theirs = difference.ours, difference.theirs
-    if difference.aspect not in ("value", "gradient", "hook") or not called_before(difference, "prod"):
-        return False
-    return ours.dtype.kind in "fc" and bool(np.all(np.isnan(ours) & (theirs == 0) | (ours == theirs)))
-
-
-def two_mistakes_of_complex(difference: Difference) -> bool:
-    """A complex tensor where there is no order, and a dimension that does not exist or has no elements."""
-    return (
-        difference.aspect == "error type"
-        and "not defined for complex numbers" in difference.ours
-        and difference.theirs.startswith("IndexError")
-    )
-
-
-def infinite_variance(difference: Difference) -> bool:
-    """NaN where PyTorch has an infinity, the gradient of a variance of one number that is itself NaN."""
-    ours, theirs = difference.ours, difference.theirs
-    if difference.aspect not in ("value", "gradient", "hook") or not called_before(difference, "var", "std"):
-        return False
-    return ours.dtype.kind in "fc" and bool(np.all(np.isnan(ours) & np.isinf(theirs) | (ours == theirs)))
-
-
-def of_bool_powers(difference: Difference) -> bool:
-    return only_we_refuse('"pow" not implemented for .bool')(difference)
-
-
-def nothing_of_integers(difference: Difference) -> bool:
-    """softmax of an integer tensor, which in PyTorch is not looked at when there are no elements."""
-    return only_we_refuse("softmax.* is not defined for")(difference) and any(
-        0 in x.shape or not x.shape for x in difference.operands
-    )
-
-
-def another_mistake(difference: Difference) -> bool:
-    """Both refuse, and one of them because of the graph or of `out`, where the other one looks at the values first."""
-    texts = f"{difference.ours} {difference.theirs}"
-    graph = "leaf Variable|automatic differentiation|inference|no_grad mode|out=|out has|resize|desired output type"
-    graph += "|refers? to a single memory location"
-    out = "only supports bool tensor for result|Expected the dtype for input and out"
-    return difference.aspect == "error type" and bool(re.search(f"{graph}|{out}", texts))
-
-
-def unknown_argument(difference: Difference) -> bool:
-    """PyTorch parses arguments before anything else; an ill-typed call of an ill-typed tensor has two mistakes."""
-    return difference.aspect == "error type" and bool(
-        re.match(r"TypeError.*(argument|invalid combination|unexpected keyword)", str(difference.theirs))
-    )
-
-
-def of_call(*names: str, aspects: tuple[str, ...]) -> Callable[[Difference], bool]:
-    return lambda difference: difference.aspect in aspects and any(name in difference.step.call for name in names)
-
-
-def index_of_no_kind(difference: Difference) -> bool:
-    """A text or a float in brackets."""
-    return difference.aspect == "error type" and "valid indices" in difference.ours
-
-
-def result_of(difference: Difference, *names: str) -> bool:
-    """Whether the step uses, or the difference is in, what is a result of one of these."""
-    makers = [step for step in difference.history if any(name in step.call for name in names)]
-    return bool({difference.where.split("[")[0], *difference.step.uses()} & {step.gives for step in makers})
-
-
-def beside(difference: Difference, *names: str) -> bool:
-    """The same of a result or an operand of one of these, which in PyTorch share memory."""
-    calls = [step for step in difference.history if any(name in step.call for name in names)]
-    tensors = {name for step in calls for name in (step.gives, *step.uses())}
-    return bool({difference.where.split("[")[0], *difference.step.uses()} & tensors)
-
-
-def of_dual_number(difference: Difference) -> bool:
-    """What PyTorch's dual numbers and primals show since they are views, and what it does to make them."""
-    names = ("parts", "make_dual")
-    if difference.aspect == "is_view":
-        return difference.theirs and (made_by(difference, *names) or result_of(difference, *names))
-    if difference.aspect in ("requires_grad", "is_leaf", "has_node"):  # the write was to what it was made of
-        return made_by(difference, *names) and (difference.step.writes() or is_of_a_whole_view(difference))
-    if difference.aspect in ("strides", "identity"):
-        return made_by(difference, *names)
-    if difference.aspect == "order of hooks":  # one that was registered before a Function wrote to the primal
-        return registered_before_a_write(difference, "parts")
-    if difference.step.call.endswith("make_dual"):
-        return only_pytorch_refuses("more than one element of the written-to tensor")(difference)
-    if difference.step.call.endswith("detach_"):
-        return result_of(difference, *names) and only_pytorch_refuses("Can't detach views")(difference)
-    if difference.aspect == "structure":  # a view, outside of inference mode, of a dual number made inside
-        return made_by(difference, "parts") and any("inference" in step.source() for step in difference.history)
-    if only_we_refuse("a dual number made of a tensor that requires grad")(difference):
-        return True
-    written = difference.step.writes() and result_of(difference, *names)  # the tangent is replaced, not written
-    return written and only_pytorch_refuses("a (view of a )?leaf Variable that requires grad")(difference)
-
-
-def is_of_a_whole_view(difference: Difference) -> bool:
-    """A tangent of `x[()]` or `x[...]`, which PyTorch's view has in common with `x`."""
-    duals = {name for step in difference.history if step.call == "parts" for name in step.uses()}
-    return difference.where.endswith("[1]") and any(
-        step.gives in duals and step.call == "{0}[{1}]" and step.args[1] in ("()", "...", "Ellipsis")
-        for step in difference.history
-    )
-
-
-def registered_before_a_write(difference: Difference, *names: str) -> bool:
-    """The hooks that only one library has called are on results of these, which a custom Function has written since."""
-    missing = {*difference.ours} ^ {*difference.theirs}
-    written = {name for step in difference.history if "Doubled" in step.call for name in step.uses()}
-    made = {step.gives for step in difference.history if any(name in step.call for name in names)}
-    hooks = [step for step in difference.history if step.call == "hook"]
-    return all(any(step.args[1] == repr(label) and step.uses() & made & written for step in hooks) for label in missing)
-
-
-def only_undefined_gradients(difference: Difference) -> bool:
-    """The hooks that PyTorch has called besides were given None."""
-    return difference.aspect == "order of hooks" and difference.ours == [
-        label for label in difference.theirs if not label.endswith(UNDEFINED)
-    ]
-
-
-def integer_with_history(difference: Difference) -> bool:
-    """PyTorch's tensor of integers or bools requires grad after a write."""
-    return (
-        difference.aspect in ("requires_grad", "is_leaf", "has_node")
-        and difference.step.writes()
-        and any(x.requires_grad and x.dtype.startswith(("int", "uint", "bool")) for x in difference.operands)
-    )
-
-
-def written_gradient(difference: Difference) -> bool:
-    """A tensor that a backward was given, or that `grad` gave: PyTorch adds in it, or lets several share memory."""
-    runs = [step for step in difference.history if re.search("backward$|autograd.grad$", step.call)]
-    given = {name for step in runs for name in STEP.findall(step.kwargs.get("gradient") or "".join(step.args[2:3]))}
-    found = {step.gives for step in runs if step.gives}
-    touched = {difference.where.split("[")[0], *difference.step.uses()}
-    if difference.aspect == "version":
-        given |= {step.args[1] for step in difference.history if step.call == "{0}.grad = {1}"}
-        return bool(touched & made_of(difference.history, given | found))
-    if difference.aspect == "gradient":
-        return difference.step.writes() and bool(difference.step.uses() & given)
-    if difference.aspect == "requires_grad" and difference.where.endswith(".grad"):  # the given one, added to
-        return "gradient" in difference.step.kwargs and any("create_graph" in step.kwargs for step in runs)
-    return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
-
-
-def made_of(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | None]:
-    """These values and all that was made of them, some of which are views."""
-    found = set(names)
-    for step in steps:
-        if step.uses() & found:
-            found.add(step.gives)
-    return found - {None}
-
-
-def found_unused_after_the_run(difference: Difference) -> bool:
-    """PyTorch's `grad` has freed the graph before it reports an input that nothing reached."""
-    graphs = [
-        made_of(difference.history, step.uses())
-        for step in difference.history
-        if step.call == "lib.autograd.grad" and not {"allow_unused", "materialize_grads"} & set(step.kwargs)
-    ]
-    return any(difference.step.uses() & names for names in graphs) and only_pytorch_refuses(
-        "backward through the graph a second time"
-    )(difference)
-
-
-def resized_view(difference: Difference) -> bool:
-    """An `out` without elements is a view, and PyTorch's grows over the memory of its base."""
-    out = difference.step.kwargs.get("out")
-    return (
-        difference.aspect == "value"
-        and out is not None
-        and difference.where not in (out, difference.step.gives)
-        and any(step.gives == out and "[" in step.call for step in difference.history)
-    )
-
-
-def transposed_number(difference: Difference) -> bool:
-    """`mT` of a tensor without dimensions, and the gradient that went through it while nothing was recorded."""
-    if difference.aspect == "gradient":
-        made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
-        return difference.ours is None and bool(difference.step.uses() & made_of(difference.history, made))
-    if difference.aspect == "error":  # a backward from what in PyTorch is the leaf itself
-        made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
-        return only_we_refuse("does not require grad")(difference) and bool(difference.step.uses() & made)
-    return of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(difference) and any(
-        x.shape == () for x in difference.operands
-    )
-
-
-def order_of_leaves(difference: Difference) -> bool:
-    """The same hooks, one of them on what a leaf has accumulated: which of several leaves is first is not promised."""
-    return (
-        difference.aspect == "order of hooks"
-        and sorted(difference.ours) == sorted(difference.theirs)
-        and any(step.call == "accumulate_hook" for step in difference.history)
-    )
-
-
-def strides_of_gradient(difference: Difference) -> bool:
-    """Those of a result of `grad`, which are promised nowhere."""
-    return difference.aspect == "strides" and made_by(difference, "autograd.grad")
-
-
-def write_through_expanded(difference: Difference) -> bool:
-    """PyTorch's backward writes zeros to memory laid out as the base, or the gradient, of a written view."""
-    steps = [step.source() for step in difference.history]
-    return (
-        re.search("grad|backward", difference.step.call) is not None
-        and any(re.search("expand|broadcast", text) for text in steps)
-        and any(step.writes() for step in difference.history)
-        and only_pytorch_refuses("more than one element of the written-to tensor")(difference)
-    )
-
-
-def compared_in_place(difference: Difference) -> bool:
-    """A tensor that does not require grad was compared with one that does."""
-    comparison = re.search(
-        r"\.(eq|ne|lt|le|gt|ge|less|greater|not_equal|less_equal|greater_equal)_$", difference.step.call
-    )
-    return (
-        comparison is not None
-        and difference.aspect in ("requires_grad", "is_leaf", "has_node")
-        and difference.where in (difference.step.gives, *difference.step.args[:1])
-        and any(x.requires_grad for x in difference.operands)
-    )
-
-
-def hook_on_node_of_parts(difference: Difference) -> bool:
-    """A hook that changes gradients, on the node of `split_copy` or `unbind_copy`: PyTorch has one for all parts."""
-    made = {step.gives for step in difference.history if re.search("(split|unbind).*_copy$", step.call)}
-    return difference.aspect in ("gradient", "hook", "value", "order of hooks") and any(
-        step.call in ("node_hook", "node_prehook") and step.uses() & made for step in difference.history
-    )
-
-
-def another_tensor_than_given(difference: Difference) -> bool:
-    """A result of `grad` that in PyTorch is one of the gradients that it was given, which may require grad."""
-    aspects = ("is_view", "identity", "is_leaf", "has_node") + ("requires_grad",) * (
-        "create_graph" not in difference.step.kwargs
-    )
-    return of_call("autograd.grad", aspects=aspects)(difference)
-
-
-def hook_of_what_was_asked_for(difference: Difference) -> bool:
-    """A part of what `grad` gives, which here is what PyTorch has multiplied by the factors of the tensor's hooks."""
-    step, number = difference.step, re.search(r"\[(\d+)\]$", difference.where)
-    if difference.aspect != "value" or not step.call.endswith("autograd.grad") or number is None:
-        return False
-    asked = re.findall(r"t\d+(?:\[\d+\])?", step.args[1])
-    hooks = [s for s in difference.history if s.call == "hook" and s.args[0] == asked[int(number[1])]]
-    factors = [float(s.args[2]) for s in hooks if len(s.args) > 2 and s.args[2] != "None"]
-    with np.errstate(all="ignore"):
-        expected = np.asarray(difference.theirs * np.prod(factors))
-    return len(asked) > 1 and bool(factors) and close(difference.ours, expected, 0, 1e-3)
-
-
-def far_smaller_divisor(difference: Difference) -> bool:
-    """NaN, in PyTorch's vectors, for the remainder of a number that is very many times the divisor."""
-    if difference.aspect != "value" or not re.search("remainder|%", difference.step.call):
-        return False
-    ours, theirs = difference.ours, difference.theirs
-    odd = np.isnan(theirs) & np.isfinite(ours)
-    return bool(odd.any()) and close(ours[~odd], theirs[~odd], 0, 1e-5)
-
-
-def cancelled_variance(difference: Difference) -> bool:
-    """What rounding leaves of the squares of large numbers, which both libraries take from one another."""
-    if difference.aspect != "value" or difference.step.name not in ("var", "std"):
-        return False
-    scale = max((largest(x.array) for x in difference.operands if x.array.dtype.kind in "fc"), default=0.0)
-    allowed = 64 * float(np.finfo(difference.ours.dtype).eps) * scale
-    with np.errstate(all="ignore"):
-        distance = np.abs(difference.ours - difference.theirs)
-        return bool(np.all(distance <= (allowed if difference.step.name == "std" else allowed * allowed)))
-
-
-def conjugated_view(difference: Difference) -> bool:
-    """PyTorch's `conj` is a view: what it shows of requiring grad while nothing is recorded, and when it is written."""
-    modes = {step.gives: step.mode or "" for step in (*difference.history, difference.step) if "conj" in step.call}
-    mode = modes.get(difference.where.split("[")[0], "")
-    if difference.aspect in ("requires_grad", "is_leaf", "has_node"):
-        return "no_grad" in mode or "inference" in mode
-    if difference.aspect == "error":
-        return result_of(difference, "conj") and only_pytorch_refuses("a view of a leaf Variable")(difference)
-    return (
-        difference.aspect == "value"
-        and made_by(difference, "parts")
-        and difference.step.call == "parts"
-        and bool(modes)
-    )
-
-
-def called_before(difference: Difference, *names: str) -> bool:
-    """Whether a step of the program has called one of these."""
-    return any(name in step.call for step in (*difference.history, difference.step) for name in names)
-
-
-def made_by(difference: Difference, *names: str) -> bool:
-    """Whether the value looked at is a result of one of these."""
-    name = difference.where.split("[")[0]
-    makers = [step.call for step in (*difference.history, difference.step) if step.gives == name]
-    return any(name in call for call in makers for name in names)
-
-
-def extreme_before(difference: Difference) -> bool:
-    return any(re.search(r"\.(amax|amin|max|min)$", step.call) for step in difference.history)
-
-
-def base_came_to_require_grad(difference: Difference) -> bool:
-    """In a view, or what was made of it, that was there before its base was asked to require grad."""
-    steps = (*difference.history, difference.step)
-    views: set[str | None] = set()
-    bases: set[str] = set()
-    for number, step in enumerate(steps):
-        if "requires_grad" in step.call:
-            views |= made_of(steps[:number], step.uses()) - step.uses()
-            bases |= step.uses()
-    if difference.aspect == "gradient":  # arrives at the base in one library alone
-        return difference.theirs is None and difference.where.removesuffix(".grad") in bases and bool(views)
-    if difference.aspect not in ("is_leaf", "has_node", "requires_grad"):
-        return False
-    return bool({difference.where.split("[")[0], *difference.step.uses()} & made_of(steps, views))
-
-
-def reaches_floor_division(difference: Difference) -> bool:
-    """A backward from what a floor division has given, which in PyTorch has no derivative."""
-    steps = difference.history
-    divided = [step for step in steps if re.search("floor_divide|//", step.call)]
-    results = {name for step in divided for name in (step.gives, *STEP.findall(step.args[0]))}
-    return difference.aspect in ("gradient", "order of hooks", "hook") and bool(
-        difference.step.uses() & made_of(steps, results)
-    )
-
-
-def reaches_once_differentiable(difference: Difference) -> bool:
-    """A gradient that `Once` has computed, of which PyTorch's needs none."""
-    made = made_of(difference.history, {step.gives for step in difference.history if "Once" in step.call})
-    touched = {difference.where.split("[")[0].split(".")[0], *difference.step.uses()}
-    if difference.aspect == "error":
-        return bool(touched & made) and only_we_refuse("once_differentiable")(difference)
-    return difference.aspect in ("requires_grad", "is_leaf", "has_node") and bool(touched & made)
-
-
-def absent_in_pytorch(difference: Difference) -> bool:
-    """The op that is called is no attribute of PyTorch's module or tensor."""
-    found = re.match(r"AttributeError: .*(module|'Tensor') .*has no attribute '(\w+)'", str(difference.theirs))
-    return found is not None and difference.aspect.startswith("error") and found[2] in difference.step.call
-
-
-def complex_infinity(difference: Difference) -> bool:
-    """One number is complex and infinite or no number, for both."""
-    ours, theirs = difference.ours, difference.theirs
-    if (
-        difference.aspect not in ("value", "gradient", "hook")
-        or not isinstance(ours, np.ndarray)
-        or ours.dtype.kind != "c"
-    ):
-        return False
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(ours) & np.isfinite(theirs)
-        return bool(np.all(np.isclose(ours[finite], theirs[finite], rtol=1e-2)))
-
-
-def of_infinity(difference: Difference) -> bool:
-    """PyTorch has NaN where the formula has a limit."""
-    ours, theirs = difference.ours, difference.theirs
-    if (
-        difference.aspect not in ("value", "gradient", "hook")
-        or not isinstance(ours, np.ndarray)
-        or ours.dtype.kind not in "fc"
-    ):
-        return False
-    other = np.isfinite(theirs) | ~np.isnan(theirs)
-    return bool(np.array_equal(ours[other], theirs[other])) or bool(np.allclose(ours[other], theirs[other], rtol=1e-2))
 
 
 EXPLANATIONS = (
@@ -695,9 +252,9 @@ EXPLANATIONS = (
     ),
     Explanation(
         "an index is refused as an index",
-        "PyTorch's index_select has a RuntimeError for tensors without dimensions.",
+        "PyTorch's index_select has a RuntimeError for tensors without dimensions, its narrow_copy for a wrong one.",
         ("notes.md", "**The first mistake is named.**"),
-        lambda d: of_call("index_select", "index_add", aspects=("error type",))(d),
+        lambda d: of_call("index_select", "index_add", "narrow_copy", aspects=("error type",))(d),
     ),
     Explanation(
         "a gradient has the shape of its tensor",
@@ -846,10 +403,10 @@ EXPLANATIONS = (
     ),
     Explanation(
         "expanded memory is not written by an index",
-        "PyTorch does not look for an overlap where the written tensor repeats its elements.",
+        "PyTorch does not look for an overlap where the written tensor repeats its elements, or has gaps.",
         ("notes.md", "**Memory that several elements share is not written.**"),
         lambda d: only_we_refuse("some elements of the input tensor and of the written-to tensor")(d)
-        and any(n > 1 and step == 0 for x in d.operands for n, step in zip(x.shape, x.strides)),
+        and any(n > 1 and (step == 0 or x.strides[-1] > 1) for x in d.operands for n, step in zip(x.shape, x.strides)),
     ),
     Explanation(
         "a product of zeros and NaN",
@@ -932,6 +489,25 @@ EXPLANATIONS = (
         ("notes.md", "**A saved tensor that was detached has lost its history.**"),
         lambda d: only_we_refuse("trying to use a saved tensor that has been detached in-place")(d)
         and called_before(d, ".apply"),
+    ),
+    Explanation(
+        "squares beyond float32",
+        "PyTorch's variance of complex64 is infinite.",
+        ("notes.md", "`std` of complex64 in double"),
+        squares_beyond_float32,
+    ),
+    Explanation(
+        "nothing below a view made in no_grad",
+        "PyTorch runs the nodes above it, and finds what they saved gone.",
+        ("notes.md", "**What leads nowhere is not run.**"),
+        leads_nowhere,
+    ),
+    Explanation(
+        "one value of several dimensions under a mask",
+        "PyTorch's index_put takes it for a number.",
+        ("notes.md", "`index_put` of one value under a mask"),
+        lambda d: of_call("index_put", aspects=("error",))(d)
+        and only_we_refuse(r"values of size \[1(, 1)+\] cannot be broadcast")(d),
     ),
     Explanation(
         "remainders of far larger numbers",

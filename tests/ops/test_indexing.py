@@ -389,3 +389,35 @@ def test_a_write_to_all_is_no_write_to_a_view(index, is_all):
     if is_all:
         x.sum().backward()
         assert value.grad.item() == 12
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda none: none,
+        lambda none: (slice(None), none),
+        lambda none: (0, none),
+        lambda none: (gs.tensor([0]), none),
+        lambda none: gs.zeros(2, 0, dtype=gs.bool),
+        lambda none: gs.zeros(0, 2, dtype=gs.bool),
+        lambda none: none.to(gs.uint8),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*uint8")
+def test_a_mask_without_elements_has_to_fit(index):
+    """As in PyTorch; NumPy takes any."""
+    x, key = gs.ones(2, 3), index(gs.zeros(0, dtype=gs.bool))
+    with pytest.raises(IndexError, match="shape of the mask"):
+        x[key]
+    with pytest.raises(IndexError, match="shape of the mask"):
+        x[key] = 5.0
+    with pytest.raises(IndexError, match="shape of the mask"):
+        x[key] = gs.zeros(0)
+    assert x.sum().item() == 6
+
+
+def test_a_mask_without_elements_of_nothing():
+    none = gs.zeros(0, dtype=gs.bool)
+    assert gs.ones(0, 2)[none].shape == (0, 2)
+    assert gs.ones(2, 0)[:, none].shape == (2, 0)
+    assert gs.ones(2, 0)[1, none].shape == (0,)

@@ -248,3 +248,19 @@ def test_the_product_of_one_number(product):
         for create_graph in (False, True):
             (found,) = gradients(product, number, create_graph=create_graph)
             assert found == 1.0 and found.shape == ()
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan")])
+def test_softmax_of_one_number_that_is_not_finite(name, value):
+    """NaN, and so is its gradient, with dimensions or without, as in PyTorch."""
+    for shape in ((), (1,)):
+        x = gs.full(shape, value, requires_grad=True)
+        y = getattr(x, name)(0)
+        (first,) = gs.autograd.grad(y, x, gs.ones(shape), retain_graph=True)
+        (second,) = gs.autograd.grad(y, x, gs.ones(shape), create_graph=True)
+        assert all(z.isnan().all() for z in (y, first, second))
+    x = gs.tensor(3.0, requires_grad=True)
+    y = getattr(x, name)(0)
+    y.backward()
+    assert (y.item(), x.grad.item()) == (float(name == "softmax"), 0)

@@ -67,15 +67,17 @@ cdef object as_index(object part):
     return array != 0 if cnp.PyArray_TYPE(array) == cnp.NPY_UINT8 and not is_meta(<PyObject *>array) else array
 
 
-cdef tuple split_index(object index, int ndim):
+cdef tuple split_index(object a, object index):
     """What selects a view, and what then remains for the arrays. See Note [Integers come first]."""
     cdef list basic = []
     cdef list advanced = []
     cdef Py_ssize_t width
     parts = [part if is_plain(part) else as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
+    if any([isinstance(part, np.ndarray) and part.size == 0 for part in parts]):
+        check_empty_masks(parts, a.shape)
     if not any([isinstance(part, int) for part in parts]):
         return None, tuple(parts)
-    for part in expanded(parts, ndim):
+    for part in expanded(parts, a.ndim):
         if isinstance(part, np.ndarray):
             width = part.ndim if part.dtype.kind == "b" else 1
             basic.extend([slice(None)] * width)
@@ -85,6 +87,20 @@ cdef tuple split_index(object index, int ndim):
             if not isinstance(part, int):
                 advanced.append(slice(None))
     return (*basic, ...), tuple(advanced)
+
+
+cdef int check_empty_masks(list parts, tuple shape) except -1:
+    """NumPy takes a mask without elements whatever it indexes."""
+    cdef Py_ssize_t dim = 0
+    for part in expanded(parts, len(shape)):
+        is_mask = isinstance(part, np.ndarray) and part.dtype.kind == "b"
+        if is_mask and part.size == 0 and part.shape != shape[dim : dim + part.ndim]:
+            raise IndexError(
+                f"the shape of the mask {list(part.shape)} does not match the dimensions "
+                f"{list(shape[dim : dim + part.ndim])} it indexes"
+            )
+        dim += part.ndim if is_mask else part is not None
+    return 0
 
 
 cdef list expanded(list parts, int ndim):
@@ -105,7 +121,7 @@ cdef list expanded(list parts, int ndim):
 
 
 cpdef object index_of(object a, object index):
-    basic, advanced = split_index(index, a.ndim)
+    basic, advanced = split_index(a, index)
     source = a if basic is None else a[basic]
     if is_meta(<PyObject *>a):
         return array_without_data(indexed_shape(source.shape, advanced), a.dtype)
@@ -121,7 +137,7 @@ cpdef object index_backward_of(object a, object shape, object index):
     if is_meta(<PyObject *>a):
         return array_without_data(shape, a.dtype)
     result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
-    basic, advanced = split_index(index, result.ndim)
+    basic, advanced = split_index(result, index)
     add_at(result if basic is None else result[basic], advanced, a)
     return result
 
@@ -129,7 +145,7 @@ cpdef object index_backward_of(object a, object shape, object index):
 cpdef object index_put_of(object a, object index, object values, bint accumulate):
     """Copy of `a` with the values at the indexed places, or added there."""
     result = readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
-    basic, advanced = split_index(index, a.ndim)
+    basic, advanced = split_index(a, index)
     target = result if basic is None else result[basic]
     values = put_values(target, advanced, values, accumulate)
     check_values(target, advanced, values)

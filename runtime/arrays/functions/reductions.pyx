@@ -373,7 +373,7 @@ cpdef object softmax_of(object a, Py_ssize_t dim, object dtype):
     cdef int axis = axis_of(a, dim)
     a = softmax_input("softmax", a, dtype)
     if cnp.PyArray_NDIM(a) == 0:
-        return np.asarray(a - a + a.dtype.type(1))   # NaN stays NaN
+        return softmax_of(a.reshape(1), 0, None).reshape(())
     return take(softmax(<PyObject *>a, axis))
 
 
@@ -381,7 +381,7 @@ cpdef object log_softmax_of(object a, Py_ssize_t dim, object dtype):
     cdef int axis = axis_of(a, dim)
     a = softmax_input("log_softmax", a, dtype)
     if cnp.PyArray_NDIM(a) == 0:
-        return np.asarray(a - a)
+        return log_softmax_of(a.reshape(1), 0, None).reshape(())
     return take(log_softmax(<PyObject *>a, axis))
 
 
@@ -398,7 +398,7 @@ cpdef object softmax_backward_of(object grad, object output, Py_ssize_t dim):
     cdef int axis = axis_of(output, dim)
     check_alike("softmax_backward", grad, output)
     if cnp.PyArray_NDIM(output) == 0:
-        return np.zeros_like(output)
+        return softmax_backward_of(grad.reshape(1), output.reshape(1), 0).reshape(())
     return take(softmax_backward(<PyObject *>grad, <PyObject *>output, axis))
 
 
@@ -406,5 +406,5 @@ cpdef object log_softmax_backward_of(object grad, object output, Py_ssize_t dim)
     cdef int axis = axis_of(output, dim)
     check_alike("log_softmax_backward", grad, output)
     if cnp.PyArray_NDIM(output) == 0:
-        return np.zeros_like(output)
+        return log_softmax_backward_of(grad.reshape(1), output.reshape(1), 0).reshape(())
     return take(log_softmax_backward(<PyObject *>grad, <PyObject *>output, axis))

@@ -211,3 +211,29 @@ def test_ops_are_watched_until_the_last_tensor_without_data_has_gone():
     del m
     gc.collect()
     assert not observers.is_watching()
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda m: (m(2), m(2)),
+        lambda m: (slice(None), m(2)),
+        lambda m: gs.ones(2, dtype=gs.bool),
+        lambda m: gs.ones(3, 3, dtype=gs.bool),
+    ],
+)
+def test_an_index_that_does_not_fit_is_refused(index):
+    """As of a tensor with data."""
+    for device in ("meta", "cpu"):
+        x, key = gs.ones(3, device=device), index(lambda n, d=device: gs.zeros(n, dtype=gs.int64, device=d))
+        with pytest.raises(IndexError):
+            x[key]
+        with pytest.raises(IndexError):
+            x.index_put_(key if isinstance(key, tuple) else (key,), gs.ones(2, device=device))
+
+
+def test_indices_that_do_not_fit_each_other_are_refused():
+    for device in ("meta", "cpu"):
+        rows, columns = (gs.zeros(n, dtype=gs.int64, device=device) for n in (2, 3))
+        with pytest.raises(IndexError, match="shape mismatch"):
+            gs.ones(3, 3, device=device)[rows, columns]
