@@ -223,7 +223,6 @@ from gradsmith.generated.copy cimport (
     call_imag,
 )
 
-from gradsmith.runtime.calls.arguments import use_tensor_type
 from gradsmith.runtime.graph.tensor import set_tensor_type
 
 
@@ -1450,5 +1449,4 @@ cdef class Tensor(Variable):
     type_as = to
 
 
-use_tensor_type(Tensor)
 set_tensor_type(Tensor)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 from gradsmith.runtime.custom_function import function as custom_function
 from gradsmith.runtime.custom_function import node as function_node
 from gradsmith.runtime.history import basic_ops
+from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.python_data import is_tensor
 
@@ -253,7 +254,7 @@ class Function(metaclass=FunctionMeta):
     apply: ClassVar[Callable[..., Any]] = classmethod(custom_function.apply)  # type: ignore[assignment]
 
 
-function_node.set_function_type(Function)
+upcalls.fill(function_type=Function)
 
 
 class InplaceFunction(Function):

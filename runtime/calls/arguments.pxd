@@ -7,10 +7,8 @@ names the op, the argument and its position. What is usual is tested inline, eve
 from cpython.object cimport PyTypeObject, Py_TYPE
 
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.graph.tensor cimport TensorBase, tensor_type
 from gradsmith.runtime.history.history cimport requires_grad_1
-
-cdef PyTypeObject *tensor_type      # the final Tensor class, for the exact test
 
 cdef bint is_other_tensor(object value) noexcept      # of a subclass
 

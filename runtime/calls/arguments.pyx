@@ -24,13 +24,6 @@ from gradsmith.runtime.switches import upcalls
 cnp.import_array()
 
 
-def use_tensor_type(type final_type):
-    """Make the exact test of `is_tensor` one for `final_type`. Called once, by the generated Tensor class."""
-    global tensor_type
-    Py_INCREF(final_type)       # never given back: the class lives as long as the process
-    tensor_type = <PyTypeObject *>final_type
-
-
 cdef bint is_other_tensor(object value) noexcept:
     return isinstance(value, TensorBase)
 

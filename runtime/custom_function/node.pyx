@@ -24,6 +24,7 @@ from gradsmith.runtime.history.copy_slices cimport outer_edge
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad
 from gradsmith.runtime.history.saved_hooks cimport raw_saved
 
+from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
 
 cdef extern from *:
@@ -71,15 +72,17 @@ cdef object base_backward = None
 cdef object base_vjp = None
 
 
-def set_function_type(function):
-    """Learn what Function's own methods are. Called once, by the module that defines it."""
+cdef void read_function_type() noexcept:
+    """Learn what Function's own methods are, when the first of its subclasses is called."""
     global base_setup_context, base_backward, base_vjp
-    base_setup_context = function.setup_context
-    base_backward = function.backward
-    base_vjp = function.vjp
+    base_setup_context = upcalls.function_type.setup_context
+    base_backward = upcalls.function_type.backward
+    base_vjp = upcalls.function_type.vjp
 
 
 cdef bint is_own_setup_context(object setup_context) noexcept:
+    if base_setup_context is None:
+        read_function_type()
     return setup_context is not base_setup_context
 
 

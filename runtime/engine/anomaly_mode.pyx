@@ -5,9 +5,10 @@ While it is off, recording a node tests one pointer, and a backward one byte per
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.engine.graph_task cimport GraphTask, current_task
-from gradsmith.runtime.graph.node cimport Node, set_origin_recorder
+from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_meta cimport node_meta
 from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.switches.upcalls cimport c_upcalls, origin_recorder
 
 import sys
 import traceback
@@ -45,10 +46,7 @@ def set_anomaly_enabled(bint mode, bint check_nan=True, bint check_inf=True):
     """Switch anomaly mode on or off, in all threads."""
     global enabled, checks_nan, checks_inf
     enabled, checks_nan, checks_inf = mode, check_nan, check_inf
-    if mode:
-        set_origin_recorder(record_origin)
-    else:
-        set_origin_recorder(NULL)
+    c_upcalls.record_origin = <origin_recorder>record_origin if mode else NULL
 
 
 # ---- where a node comes from

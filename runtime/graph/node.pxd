@@ -132,16 +132,6 @@ cdef class Node:
         self.flags = self.flags | NODE_RETAINED if retained else self.flags & ~NODE_RETAINED
 
 
-# The autograd side of tensors, a layer above, says here how a leaf's accumulator is made (a new reference) and how a
-# leaf, borrowed, forgets one that dies.
-ctypedef PyObject *(*accumulator_maker)(TensorBase) except NULL
-ctypedef void (*accumulator_forgetter)(PyObject *leaf, PyObject *accumulator) noexcept
-cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgetter forgetter) noexcept
-
-# Anomaly mode, a layer above too, is told of every new node while it is on: otherwise the recorder is NULL.
-ctypedef int (*origin_recorder)(Node) except -1
-cdef void set_origin_recorder(origin_recorder recorder) noexcept
-
 cdef void release_reference(PyObject *node) noexcept       # drop an owned reference, never recursing into long chains
 cdef void drop_saved(SavedVariable *slot) noexcept
 cdef inline InputMetadata *metadata_of(PyObject *node, uint32_t output_nr) noexcept:

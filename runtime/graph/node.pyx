@@ -19,6 +19,7 @@ from gradsmith.runtime.graph.node_meta cimport hooks_of_tensor, node_meta
 from gradsmith.runtime.graph.saved_variable cimport SavedList, forget_lost_changes, release_list, unguard
 from gradsmith.runtime.graph.tensor cimport TensorBase, uncount_save, version_owner
 from gradsmith.runtime.switches.debug cimport GS_CHECK, GS_HAS_CHECKS
+from gradsmith.runtime.switches.upcalls cimport c_upcalls
 
 from gradsmith.runtime.switches import upcalls
 
@@ -40,7 +41,6 @@ cdef extern from "runtime/graph/untracked.h":
     void gs_allocate_untracked(PyTypeObject *, destructor, Py_ssize_t) noexcept
     Py_ssize_t gs_visit_living(visitor) noexcept
 
-cdef origin_recorder record_origin = NULL
 cdef enum:
     MOST = 0xFFFF       # edges, saved tensors and outputs of a node: what its fields can count
 
@@ -128,8 +128,8 @@ cdef class Node:
         self.n_values = n_values
         self.sequence_nr = next_sequence_nr
         next_sequence_nr += 1
-        if record_origin != NULL:
-            record_origin(self)
+        if c_upcalls.record_origin != NULL:
+            c_upcalls.record_origin(self)
         return 0
 
     cdef void come_after(self, Node other) noexcept:
@@ -270,28 +270,13 @@ cdef class Node:
             tables.append((tensor.output_nr, table))
 
 
-cdef accumulator_maker accumulator_of_leaf = NULL
-cdef accumulator_forgetter forget_accumulator = NULL
-
-
-cdef void set_accumulator_functions(accumulator_maker maker, accumulator_forgetter forgetter) noexcept:
-    global accumulator_of_leaf, forget_accumulator
-    accumulator_of_leaf = maker
-    forget_accumulator = forgetter
-
-
 cdef int show_accumulator(Edge *edge) except -1:
     """Let the edge hold the leaf's accumulator instead of the leaf; see Note [Edges to leaves]."""
     cdef PyObject *leaf = edge.node
-    edge.node = accumulator_of_leaf(<TensorBase>leaf)
+    edge.node = c_upcalls.accumulator_of_leaf(<object>leaf)
     edge.input_nr = 0
     Py_DECREF_pointer(leaf)
     return 0
-
-
-cdef void set_origin_recorder(origin_recorder recorder) noexcept:
-    global record_origin
-    record_origin = recorder
 
 
 # ---- the end of a node
@@ -304,7 +289,7 @@ cdef void dealloc_node(PyObject *self) noexcept:
     GS_CHECK((<Node>self).flags & NODE_MANY or (<Node>self).incoming.buffer == NULL, "a node dies with a gradient waiting")
     PyObject_GC_UnTrack(self)
     if (<Node>self).flags & NODE_LEAF:
-        forget_accumulator((<Node>self).saved[0].value, self)
+        c_upcalls.forget_accumulator((<Node>self).saved[0].value, self)
     clear_saved(self, SAVED_EMPTY)
     clear_values(self)
     clear_outputs(self)

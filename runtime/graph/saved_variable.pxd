@@ -44,12 +44,6 @@ cdef void release_list(SavedList saved) noexcept
 cdef void unguard(PyObject *node) noexcept                          # takes back what a write guard did for its slots
 cdef void forget_lost_changes(SavedVariable *slot) noexcept
 
-# Hooks on saved tensors, a layer above (saved_hooks.pyx), say here how a tensor is packed by the default hooks and how
-# what they made becomes a tensor again.
-ctypedef object (*packer)(TensorBase, bint is_output)
-ctypedef TensorBase (*unpacker)(Node, object)
-ctypedef void (*settler)(object, PyObject *) noexcept          # like detach_saved_output, for the tangents of `t`
-cdef void set_hook_functions(packer pack, unpacker unpack, settler settle) noexcept
 cdef int save_packed(Node node, int slot, object packed) except -1
 
 cdef object freed_error(Node node)

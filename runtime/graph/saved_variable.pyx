@@ -40,6 +40,7 @@ from gradsmith.runtime.graph.tensor cimport (
 )
 from gradsmith.runtime.switches.debug cimport GS_CHECK
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+from gradsmith.runtime.switches.upcalls cimport c_upcalls
 
 from gradsmith.runtime.arrays import write_guard
 from gradsmith.runtime.graph import changes
@@ -74,16 +75,6 @@ cdef int save_mode() noexcept:
 cdef void set_save_mode(int mode) noexcept:
     global gs_save_mode
     gs_save_mode = mode
-
-
-cdef packer pack_by_default = NULL
-cdef unpacker unpack_packed = NULL
-cdef settler settle_packed = NULL
-
-
-cdef void set_hook_functions(packer pack, unpacker unpack, settler settle) noexcept:
-    global pack_by_default, unpack_packed, settle_packed
-    pack_by_default, unpack_packed, settle_packed = pack, unpack, settle
 
 
 # ---- saving
@@ -138,7 +129,7 @@ cdef int save_slow(Node node, int slot, TensorBase t, bint is_output) except -1:
             track(t)        # what the hooks keep of it may hold it, and it holds the node
             if open_levels:
                 t.flags |= SAVED_AS_OUTPUT      # its tangents come after it was packed
-        return save_packed(node, slot, pack_by_default(t, is_output))
+        return save_packed(node, slot, c_upcalls.pack_by_default(t, is_output))
     if gs_save_mode & GUARDS:
         write_guard.lock(<object>t.array)
         node.flags |= NODE_GUARDED
@@ -219,7 +210,7 @@ cdef void detach_saved_output(PyObject *t) noexcept:
             if open_levels:
                 keep_dual(saved, t)
         elif saved.kind == SAVED_PACKED:
-            settle_packed(<object>saved.value, t)
+            c_upcalls.settle_packed(<object>saved.value, t)
 
 
 cdef void keep_dual(SavedVariable *saved, PyObject *t) noexcept:
@@ -265,7 +256,7 @@ cdef object save_item(Node node, TensorBase t):
         track(node)
     if gs_save_mode & PACKS:
         track(node)
-        return pack_by_default(t, False)
+        return c_upcalls.pack_by_default(t, False)
     count_save(version_owner(<PyObject *>t))
     return t
 
@@ -284,7 +275,7 @@ cdef object unpack_item(Node node, object item, object version):
     if version is None:
         return item
     if not isinstance(item, TensorBase):
-        return unpack_packed(node, item)
+        return c_upcalls.unpack_packed(node, item)
     check_kept(node, item, version, False)
     return item
 
@@ -382,7 +373,7 @@ cdef TensorBase unpack(Node node, int slot):
             )
         return revive(node, saved)
     if saved.kind == SAVED_PACKED:
-        return unpack_packed(node, <object>saved.value)
+        return c_upcalls.unpack_packed(node, <object>saved.value)
     if saved.kind == SAVED_FREED:
         raise freed_error(node)
     return None

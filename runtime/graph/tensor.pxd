@@ -75,7 +75,7 @@ cdef inline bint is_saved(PyObject *owner) noexcept:
     return (<TensorBase>owner).flags >> SAVE_COUNT_SHIFT != 0 or (<TensorBase>owner).flags & SAVED_AS_OUTPUT != 0
 cdef uint32_t version_of(TensorBase t) noexcept
 cdef void bump_version(TensorBase t) noexcept
-cdef PyObject *tensor_type_pointer() noexcept       # the final Tensor class, for exact type tests
+cdef PyObject *tensor_type          # the final Tensor class, for exact type tests
 
 ctypedef void (*visitor)(PyObject *) noexcept
 cdef Py_ssize_t visit_tensors(visitor visit) noexcept       # all that live, except of classes written in Python; their number

@@ -53,7 +53,7 @@ cdef extern from "runtime/graph/untracked.h":
     void gs_allocate_untracked(PyTypeObject *, destructor, Py_ssize_t) noexcept
     Py_ssize_t gs_visit_living(visitor) noexcept
 
-cdef PyTypeObject *tensor_type = NULL
+cdef PyObject *tensor_type = NULL
 cdef newfunc new_empty = NULL       # what Cython wrote: without the arguments that construct.pyx takes
 cdef tuple no_arguments = ()
 
@@ -69,7 +69,7 @@ def set_tensor_type(type final_type):
     if not issubclass(final_type, TensorBase):
         raise TypeError(f"{final_type.__name__} is not a subclass of TensorBase")
     Py_INCREF(final_type)       # never given back: the class lives as long as the process
-    tensor_type = <PyTypeObject *>final_type
+    tensor_type = <PyObject *>final_type
     # The classes below it are parts of it, and are called what the user knows.
     for part in final_type.__mro__[: final_type.__mro__.index(object)]:
         (<PyTypeObject *>part).tp_name = b"gradsmith.Tensor"
@@ -80,9 +80,6 @@ def set_public_name(type cls, bytes name):
     Py_INCREF(name)             # never given back, as the class
     (<PyTypeObject *>cls).tp_name = name
 
-
-cdef PyObject *tensor_type_pointer() noexcept:
-    return <PyObject *>tensor_type
 
 
 cdef bint is_tensor(object value) noexcept:
@@ -100,7 +97,7 @@ cdef TensorMeta meta_of(TensorBase t):
 
 
 cdef TensorBase wrap_owned(PyObject *array):
-    cdef TensorBase result = <TensorBase>new_empty(tensor_type, no_arguments, NULL)
+    cdef TensorBase result = <TensorBase>new_empty(<PyTypeObject *>tensor_type, no_arguments, NULL)
     Py_DECREF_pointer(nothing)
     result.array = array
     if threads_in_inference_mode and inference_mode_enabled():
@@ -110,7 +107,7 @@ cdef TensorBase wrap_owned(PyObject *array):
 
 cdef TensorBase new_instance(PyObject *cls):
     cdef TensorBase result = <TensorBase>new_empty(<PyTypeObject *>cls, no_arguments, NULL)
-    if <PyTypeObject *>cls != tensor_type:
+    if cls != tensor_type:
         result.flags |= HAS_ATTRIBUTES
     return result
 

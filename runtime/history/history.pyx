@@ -11,7 +11,6 @@ from gradsmith.runtime.graph.node cimport (
     Node,
     metadata_of,
     release_reference,
-    set_accumulator_functions,
 )
 from gradsmith.runtime.graph.node_meta cimport NodeMeta, node_meta
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
@@ -28,6 +27,7 @@ from gradsmith.runtime.graph.tensor cimport (
 )
 from gradsmith.runtime.history.accumulate_grad cimport make_accumulator
 from gradsmith.runtime.history.view cimport current_grad_fn
+from gradsmith.runtime.switches.upcalls cimport accumulator_maker, c_upcalls
 
 import weakref
 
@@ -141,7 +141,8 @@ cdef int reset_accumulator(TensorBase leaf) except -1:
     return 0
 
 
-set_accumulator_functions(grad_accumulator, forget_accumulator)
+c_upcalls.accumulator_of_leaf = <accumulator_maker>grad_accumulator
+c_upcalls.forget_accumulator = forget_accumulator
 
 
 # ---- history

@@ -28,7 +28,6 @@ from gradsmith.runtime.graph.saved_variable cimport (
     freed_error,
     save_mode,
     save_packed,
-    set_hook_functions,
     set_save_mode,
     unpack,
     unpack_list,
@@ -47,6 +46,7 @@ from gradsmith.runtime.graph.tensor cimport (
 from gradsmith.runtime.history.history cimport requires_grad, set_grad_fn
 from gradsmith.runtime.history.view cimport current_grad_fn, share_version
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.switches.upcalls cimport c_upcalls, packer, unpacker
 
 import threading
 
@@ -224,7 +224,9 @@ cdef int restore_history(Node node, Packed packed, TensorBase result) except -1:
     return 0
 
 
-set_hook_functions(pack_by_default, unpack_packed, settle_packed)
+c_upcalls.pack_by_default = <packer>pack_by_default
+c_upcalls.unpack_packed = <unpacker>unpack_packed
+c_upcalls.settle_packed = settle_packed
 
 
 cdef class KeptTensor:

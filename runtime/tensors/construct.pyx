@@ -7,7 +7,7 @@ from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.graph.gc_tracking cimport track
-from gradsmith.runtime.graph.tensor cimport TensorBase, new_instance, tensor_type_pointer
+from gradsmith.runtime.graph.tensor cimport TensorBase, new_instance, tensor_type
 
 cdef extern from *:
     """
@@ -25,7 +25,7 @@ cdef extern from "Python.h":
 cdef object new_from_python(PyTypeObject *cls, object args, PyObject *kwargs):
     if not args and (kwargs == NULL or not <object>kwargs):
         return new_instance(<PyObject *>cls)
-    if not PyType_IsSubtype(cls, <PyTypeObject *>tensor_type_pointer()):
+    if not PyType_IsSubtype(cls, <PyTypeObject *>tensor_type):
         raise TypeError(f"{(<type>cls).__name__} cannot be constructed; construct a gradsmith.Tensor")
     from gradsmith.runtime.tensors.constructor import construct
 
@@ -37,7 +37,7 @@ gs_set_new(<PyTypeObject *>TensorBase, new_from_python)
 
 cdef TensorBase as_instance(object cls, TensorBase source, str function):
     """Instance of `cls` in place of `source`, a temporary whose contents it takes over."""
-    if not isinstance(cls, type) or not issubclass(cls, <type>tensor_type_pointer()):
+    if not isinstance(cls, type) or not issubclass(cls, <type>tensor_type):
         raise TypeError(
             f"{function}(): Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
             f"Make sure your class inherits from Tensor; this one is {cls!r}"

@@ -23,7 +23,7 @@ from gradsmith.runtime.graph.tensor cimport (
 from gradsmith.runtime.history.history cimport requires_grad
 from gradsmith.runtime.history.observers cimport current_observer, watching
 from gradsmith.runtime.history.view cimport current_grad_fn
-from gradsmith.runtime.tensors.variable cimport set_backward_of_scalar
+from gradsmith.runtime.switches.upcalls cimport c_upcalls, scalar_backward
 
 from gradsmith.runtime.arrays.device import ALL as DEVICES
 
@@ -76,7 +76,7 @@ cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
     return True
 
 
-set_backward_of_scalar(backward_of_scalar)
+c_upcalls.backward_of_scalar = <scalar_backward>backward_of_scalar
 
 
 cdef int run_all(list roots, list grads, bint keep_graph, bint create_graph) except -1:

@@ -35,6 +35,7 @@ from gradsmith.runtime.history.accumulate_grad cimport leaf_metadata
 from gradsmith.runtime.history.history cimport grad_accumulator, requires_grad
 from gradsmith.runtime.history.view cimport current_grad_fn
 from gradsmith.runtime.switches.grad_mode cimport inference_mode_enabled
+from gradsmith.runtime.switches.upcalls cimport c_upcalls
 from gradsmith.runtime.tensors.construct cimport as_instance
 
 import weakref
@@ -62,14 +63,6 @@ cdef int replace_array(TensorBase t, object array) except -1:
     t.array = <PyObject *>array
     Py_DECREF_pointer(old)
     return 0
-
-
-cdef scalar_backward backward_of_scalar = NULL
-
-
-cdef void set_backward_of_scalar(scalar_backward function) noexcept:
-    global backward_of_scalar
-    backward_of_scalar = function
 
 
 cdef class Variable(TensorBase):
@@ -370,7 +363,7 @@ cdef class Variable(TensorBase):
         See `gradsmith.autograd.backward`.
         """
         cdef bint is_plain = gradient is None and inputs is None and not create_graph
-        if not (is_plain and backward_of_scalar(self, retain_graph is not None and retain_graph)):
+        if not (is_plain and c_upcalls.backward_of_scalar(self, retain_graph is not None and retain_graph)):
             upcalls.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def _view_func(self, new_base):

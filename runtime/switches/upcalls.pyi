@@ -1,0 +1,29 @@
+from collections.abc import Callable
+from typing import Any
+
+_Function = Callable[..., Any]
+
+NAMES: tuple[str, ...]
+add: _Function
+backward: _Function
+basic_index: _Function
+basic_index_backward: _Function
+call_node: _Function
+clone: _Function
+clone_by_rows: _Function
+copy_: _Function
+expand: _Function
+fill_: _Function
+function_type: type
+geometry_scatter: _Function
+geometry_slice: _Function
+grad: _Function
+index: _Function
+index_put_: _Function
+real: _Function
+sum_to: _Function
+to: _Function
+unbind: _Function
+where: _Function
+
+def fill(**functions: _Function) -> None: ...
