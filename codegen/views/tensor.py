@@ -26,7 +26,7 @@ class PackageView:
     upcalls: tuple[tuple[str, str], ...]  # (copy_, Tensor.copy_)
 
 
-# Ops that the runtime calls through runtime/switches/upcalls.py.
+# Ops that the runtime calls through runtime/switches/upcalls.pyx.
 UPCALLS = (
     "add", "clone", "clone_by_rows", "copy_", "expand", "fill_", "real", "sum_to", "to", "geometry_slice",
     "geometry_scatter", "where", "unbind", "basic_index", "basic_index_backward", "index", "index_put_",
