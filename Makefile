@@ -46,8 +46,8 @@ explain: venv         ## what follows from an entry: make explain OP=tanh
 check-memory: generate  ## run tests with every access to memory watched; needs GCC or Clang with their sanitizers
 	@$(RUN) .ci/check_memory $(ARGS)
 
-verify: build         ## prove every entry numerically, write docs/support.md; OPS="mul tanh" proves some
-	@$(RUN) -m gradsmith.verify $(if $(OPS),$(OPS),--matrix docs/support.md) $(ARGS)
+verify: build         ## prove every entry numerically, write docs/reference/support.md; OPS="mul tanh" proves some
+	@$(RUN) -m gradsmith.verify $(if $(OPS),$(OPS),--matrix docs/reference/support.md) $(ARGS)
 
 test: build           ## run the tests; ARGS="-k name" picks some
 	@$(RUN) -m pytest $(ARGS)

@@ -19,6 +19,7 @@ from codegen.spec import schema_types, vocabulary
 from codegen.views.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
 MADE_BY = "<!-- Made by `make docs`. Do not edit. -->\n"
 
 ERRORS_PAGE_HEAD = f"""{MADE_BY}
@@ -41,7 +42,7 @@ One section per family of `derivatives.yaml`. A formula is the gradient of the i
 """
 
 
-# ---- the words of docs/yaml_reference.md
+# ---- the words of docs/reference/yaml_reference.md
 
 
 def words() -> str:
@@ -110,7 +111,7 @@ def code_block(lines: Iterable[str]) -> str:
     return "\n".join(["```text", *(line.strip() for line in lines), "```"])
 
 
-# ---- docs/yaml_errors.md
+# ---- docs/reference/yaml_errors.md
 
 MESSAGE_MARK = "#| "  # begins the lines of a case that quote its messages
 
@@ -133,7 +134,7 @@ def error_section(case: Path) -> str:
     return "\n\n".join(parts)
 
 
-# ---- docs/ops.md
+# ---- docs/reference/ops.md
 
 
 def ops_page(table: model.Table) -> str:
@@ -213,10 +214,10 @@ def spliced(text: str, name: str, make: Callable[[], str]) -> str:
 
 def pages(table: model.Table) -> dict[Path, str]:
     """Every page that is made, wholly or in part: path -> text."""
-    readme, manual = ROOT / "README.md", ROOT / "docs" / "yaml_reference.md"
+    readme, manual = ROOT / "README.md", REFERENCE / "yaml_reference.md"
     return {
         manual: spliced(manual.read_text(encoding="utf-8"), "words", words),
-        ROOT / "docs" / "yaml_errors.md": errors_page(),
-        ROOT / "docs" / "ops.md": ops_page(table),
+        REFERENCE / "yaml_errors.md": errors_page(),
+        REFERENCE / "ops.md": ops_page(table),
         readme: spliced(readme.read_text(encoding="utf-8"), "ops", lambda: readme_table(table)),
     }

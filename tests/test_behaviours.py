@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted((ROOT / "docs").glob("*behaviours*.md"))
+PAGES = sorted((ROOT / "tests").glob("*behaviours.md"))
 
-# The numbers of PyTorch's behaviours in docs/behaviours.md.
+# The numbers of PyTorch's behaviours in tests/behaviours.md.
 RUNTIME = [("R1", "R17"), ("R20", "R53"), ("R60", "R70"), ("R80", "R93"), ("R100", "R122"), ("R130", "R138")]
 RUNTIME += [("H1", "H14"), ("F1", "F14"), ("E1", "E62")]
 
@@ -118,7 +118,7 @@ def test_every_number_has_its_row(page):
 
 
 def test_no_section_is_missing():
-    page = (ROOT / "docs" / "behaviours.md").read_text(encoding="utf-8")
+    page = (ROOT / "tests" / "behaviours.md").read_text(encoding="utf-8")
     found = [number for _, expected, _ in sections(page) for number in expected]
     assert sorted(found) == sorted(number for first, last in RUNTIME for number in numbers(first, last))
 

@@ -1,6 +1,6 @@
 """Custom Functions: operations whose forward and backward are written in Python.
 
-See docs/custom_function.md.
+See docs/guide/custom_function.md.
 """
 
 from __future__ import annotations

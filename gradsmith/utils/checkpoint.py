@@ -192,7 +192,8 @@ def _warn_of_default(function: str) -> None:
     warnings.warn(
         f"gradsmith.utils.checkpoint.{function}: the use_reentrant parameter should be passed explicitly. "
         "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
-        "use_reentrant=True. Refer to docs/checkpoint.md for more details on the differences between the two variants.",
+        "use_reentrant=True. Refer to docs/guide/checkpoint.md for more details on the differences between the two "
+        "variants.",
         UserWarning,
         stacklevel=3,
     )

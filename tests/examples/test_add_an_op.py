@@ -1,4 +1,4 @@
-"""examples/add_an_op.md, step by step, on a copy of the project."""
+"""docs/tutorial/add_an_op.md, step by step, on a copy of the project."""
 
 import doctest
 import os
@@ -13,7 +13,7 @@ from code_blocks import ROOT, blocks_of
 
 from gradsmith.runtime.graph.node import has_internal_checks
 
-PAGE = ROOT / "examples" / "add_an_op.md"
+PAGE = ROOT / "docs" / "tutorial" / "add_an_op.md"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
 
 # What a `make test` around this one hands down: the page's own `make` stands alone.

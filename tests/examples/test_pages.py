@@ -1,8 +1,11 @@
 """Every page is true: its sessions run, its made parts are up to date, what it quotes and links to is there."""
 
 import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import code_blocks
+import pictures
 import pytest
 import reference
 import update
@@ -12,7 +15,7 @@ from codegen.spec.vocabulary import scan_functions
 
 ROOT = code_blocks.ROOT
 TABLE = ROOT / "derivatives.yaml"
-PAGES = [*update.PAGES, ROOT / "examples" / "add_an_op.md", ROOT / "examples" / "data" / "README.md"]
+PAGES = [*update.PAGES, update.STEPS, *sorted((ROOT / "tests").glob("*.md")), ROOT / "examples" / "data" / "README.md"]
 
 
 def name_of(page):
@@ -26,11 +29,10 @@ def test_sessions_print_what_the_page_says(page):
 
 
 def test_made_pages_are_up_to_date():
-    made = reference.pages(update.load_table(TABLE))
-    assert [name_of(page) for page in update.stale(made)] == [], "run `make docs`"
+    assert [name_of(page) for page in update.stale(update.everything_made())] == [], "run `make docs`"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/internals/architecture.md"])
 def test_quoted_entries_stand_in_the_table(name):
     quoted = [block for block in code_blocks.blocks_of(ROOT / name) if block.language == "yaml"]
     assert quoted
@@ -64,6 +66,33 @@ def test_message_in_the_readme_is_the_generators():
         update.load_table(table, file="derivatives.yaml", functions=functions)
     place = re.compile(r":\d+:\d+:")
     assert place.sub("", message.strip()) == place.sub("", str(raised.value))
+
+
+@pytest.mark.parametrize("name", ["docs/glossary.md", "docs/internals/architecture.md"])
+def test_files_that_are_named_are_there(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:codegen|runtime|gradsmith|tests|compiling|benchmarks)/[\w./]*)`", text))
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+# ---- pictures
+
+
+def test_every_picture_is_made_by_a_script_of_its_name():
+    made = {path.name for path in pictures.pictures()}
+    assert {path.name for path in pictures.FOLDER.glob("*.svg")} == made
+    assert {path.stem for path in pictures.FOLDER.glob("*.py")} - {"__init__", "svg"} == {
+        Path(name).stem for name in made
+    }
+
+
+@pytest.mark.parametrize("path", sorted(pictures.FOLDER.glob("*.svg")), ids=lambda path: path.name)
+def test_a_picture_has_a_title_and_a_description(path):
+    root = ElementTree.parse(path).getroot()
+    words = {element.tag.rpartition("}")[2]: element.text for element in root}
+    assert words["title"] and words["desc"]
+    assert root.get("aria-labelledby") == "title description"
 
 
 # ---- the tools themselves

@@ -35,4 +35,6 @@ def test_every_gradient_was_tried(proofs):
 
 
 def test_support_matrix_is_up_to_date(proofs):
-    assert (ROOT / "docs" / "support.md").read_text(encoding="utf-8") == page_of(OPS, proofs), "run `make verify`"
+    assert (ROOT / "docs" / "reference" / "support.md").read_text(encoding="utf-8") == page_of(OPS, proofs), (
+        "run `make verify`"
+    )
