@@ -49,6 +49,7 @@ from .predicates import (
     reaches_floor_division,
     reaches_once_differentiable,
     reads_what_it_writes,
+    result_of,
     resized_view,
     several_zeros,
     squares_beyond_float32,
@@ -174,7 +175,7 @@ EXPLANATIONS = (
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
         ("notes.md", "**What is saved is priced, and the author is asked.**"),
-        lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add")
+        lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
         and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
     ),
     Explanation(
@@ -335,6 +336,7 @@ EXPLANATIONS = (
         or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
         or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj")))
         or (beside(d, "conj") and (d.step.writes() or d.aspect == "version") and d.aspect in (*WRITTEN, "identity"))
+        or (beside(d, "conj") and d.aspect in ("identity", "is_view"))
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d)
         or conjugated_view(d),
     ),
@@ -508,6 +510,13 @@ EXPLANATIONS = (
         ("notes.md", "`index_put` of one value under a mask"),
         lambda d: of_call("index_put", aspects=("error",))(d)
         and only_we_refuse(r"values of size \[1(, 1)+\] cannot be broadcast")(d),
+    ),
+    Explanation(
+        "views inside an op",
+        "PyTorch's einsum and linear give views of what they have computed.",
+        ("notes.md", "**What an op has computed is no view.**"),
+        lambda d: d.step.call.endswith("detach_") and result_of(d, "einsum", "linear")
+        and only_pytorch_refuses("Can't detach views")(d),
     ),
     Explanation(
         "remainders of far larger numbers",

@@ -13,6 +13,7 @@ from .program import STEP, Step
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
 REDUCTIONS = (
+    "linear",
     "matmul",
     "bmm",
     "mm",
@@ -110,10 +111,12 @@ def reads_what_it_writes(difference: Difference) -> bool:
 
 
 def out_among_inputs(difference: Difference) -> bool:
-    """PyTorch's reductions begin to write to `out` before they have read an input that is the same tensor."""
+    """PyTorch's reductions begin to write to `out` before they have read an input in the same memory."""
     step = difference.step
+    out = step.kwargs.get("out", "")
     inputs = {*step.args, *(text for name, text in step.kwargs.items() if name != "out")}
-    return difference.aspect == "value" and step.name in REDUCTIONS and step.kwargs.get("out") in inputs
+    parts = made_of(difference.history, sources(difference.history, STEP.findall(out)))
+    return difference.aspect == "value" and step.name in REDUCTIONS and bool(parts & inputs)
 
 
 def computed_in_single(difference: Difference) -> bool:
@@ -461,8 +464,10 @@ def base_came_to_require_grad(difference: Difference) -> bool:
     bases: set[str] = set()
     for number, step in enumerate(steps):
         if "requires_grad" in step.call:
-            views |= made_of(steps[:number], step.uses()) - step.uses()
-            bases |= step.uses()
+            written = {s.args[0] for s in steps[:number] if s.gives in step.uses() and s.call.endswith("_")}
+            base = step.uses() | written  # what is written in place is the result of that as well
+            views |= made_of(steps[:number], base) - base
+            bases |= base
     if difference.aspect == "gradient":  # arrives at the base in one library alone
         return difference.theirs is None and difference.where.removesuffix(".grad") in bases and bool(views)
     if difference.aspect not in ("is_leaf", "has_node", "requires_grad"):
