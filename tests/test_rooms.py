@@ -167,3 +167,25 @@ def test_a_room_says_what_may_live_in_it(room: str) -> None:
     init = ROOT / room.replace(".", "/") / "__init__.py"
     doc = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
     assert doc and len(doc.splitlines()[0]) <= 120
+
+
+# ---- what comments name
+
+NAMED_FILE = re.compile(r"\b(\w+\.(?:pyx|pxd|py|j2))\b(?!\.\w)")
+
+
+@pytest.mark.parametrize("folder", ["runtime", "compiling", "gradsmith"])
+def test_files_that_are_named_are_there(folder: str) -> None:
+    """A reader who follows a comment must find the file; examples of other packages' files are named below."""
+    there = {path.name for top in (*LINKS, "gradsmith", "tests", "docs") for path in (ROOT / top).rglob("*")}
+    there |= {"setup.py", "waves.pyx"}
+    texts = [
+        p for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".pyx", ".pxd", ".h", ".c") and not p.is_symlink()
+    ]
+    missing = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in texts
+        for name in NAMED_FILE.findall(path.read_text(encoding="utf-8"))
+        if name not in there
+    }
+    assert not missing

@@ -65,7 +65,7 @@ cdef enum NodeFlag:
     NODE_LEAF = 4               # AccumulateGrad: a sink, never queued by itself
     NODE_MANY = 8               # several outputs: `incoming` leads to a slot for each
     NODE_RETAINED = 16          # set for a run that leaves what is saved for another one
-    NODE_GUARDED = 32           # a write guard holds arrays for its saved slots; see write_guard.pyx
+    NODE_GUARDED = 32           # a write guard holds arrays for its saved slots; see write_guard.py
     NODE_CUSTOM = 64            # runs code of the user's: takes undefined gradients too, and may return anything
 
 

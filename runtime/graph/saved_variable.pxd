@@ -16,7 +16,7 @@ cdef class SavedList:
 cdef enum SaveMode:
     PACKS = 1                   # default hooks are set, see saved_hooks.pyx
     REFUSES_HOOKS = 2           # setting hooks is an error
-    GUARDS = 4                  # arrays become read-only, see write_guard.pyx
+    GUARDS = 4                  # arrays become read-only, see write_guard.py
 
 cdef int save_mode() noexcept
 cdef void set_save_mode(int mode) noexcept

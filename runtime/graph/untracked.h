@@ -4,7 +4,7 @@
  * This header replaces the allocator of a type and so of its subclasses of the same size, which inherit it when they
  * are made ready; subclasses written in Python get Python's own.  One pool and one register per file that includes it.
  *
- * See collected.pyx, Note [Collected late].
+ * See gc_tracking.pyx, Note [Collected late].
  */
 #ifndef GRADSMITH_UNTRACKED_H
 #define GRADSMITH_UNTRACKED_H

@@ -35,13 +35,6 @@ cdef extern from "math.h":
     float erff(float) noexcept nogil
 
 
-cdef object as_array(object value):
-    """An operand as an array; a number becomes one without dimensions, which is weak in promotion."""
-    if isinstance(value, np.ndarray):
-        return value
-    return np.asarray(value, number_dtype(value))
-
-
 cdef int require_array(object a) except -1:
     """The kernels look at nothing but the fields of an ndarray."""
     if not cnp.PyArray_Check(a):

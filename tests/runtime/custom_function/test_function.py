@@ -1,7 +1,7 @@
 """Custom Functions: forms and arguments of forward, the names of backward, what forward gives, classes of nodes.
 
-What `ctx` keeps is in test_custom_function_context.py, what backward returns in test_custom_function_backward.py,
-memory and threads in test_custom_function_memory.py, in-place changes and views in test_custom_function_views.py.
+What `ctx` keeps is in test_context.py, what backward returns in test_backward.py, memory and threads in test_memory.py,
+in-place changes and views in test_views.py.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-/* The ufuncs by number.  The inner loops behind them are found in ufunc_loops.c and used in pointwise.c.
+/* The ufuncs by number.  The inner loops behind them are found in loops.c and used in pointwise.c.
  *
  * Cython modules include this header through array.pxd: it must stay free of the NumPy API.
  */
