@@ -26,7 +26,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, element_of, wrapped_element
 from gradsmith.runtime.arrays.complex_casts import real_where_kept
 from gradsmith.runtime.arrays.device import META
-from gradsmith.runtime.arrays.dtypes import get_default_dtype, number_dtype, result_type
+from gradsmith.runtime.arrays.dtypes import get_default_dtype, result_type
 from gradsmith.runtime.arrays.masks import as_mask
 
 cnp.import_array()
