@@ -49,8 +49,8 @@ from .predicates import (
     reaches_floor_division,
     reaches_once_differentiable,
     reads_what_it_writes,
-    result_of,
     resized_view,
+    result_of,
     several_zeros,
     squares_beyond_float32,
     strides_of_gradient,
@@ -182,7 +182,8 @@ EXPLANATIONS = (
         "a number over a tensor",
         "PyTorch divides by multiplying with the reciprocal, and keeps that in the place of the tensor.",
         ("notes.md", "**A number over a tensor keeps the tensor.**"),
-        lambda d: only_we_refuse("saved by DivBackward0")(d)
+        lambda d: (only_we_refuse("saved by DivBackward0")(d)
+        or only_pytorch_refuses("backward through the graph a second time")(d))
         and any(step.call == "{0} / {1}" and not STEP.match(step.args[0]) for step in d.history),
     ),
     Explanation(
@@ -325,7 +326,7 @@ EXPLANATIONS = (
         "PyTorch lets ops without a derivative write over tensors that require grad.",
         ("notes.md", "**What has no derivative is not written over a graph.**"),
         lambda d: only_we_refuse("has no derivative, so it cannot", "leaf Variable .* (logical|bitwise)_")(d)
-        or only_we_refuse(r"modified inplace by (logical|bitwise)_\w+\. .*function that returns multiple views")(d)
+        or only_we_refuse("modified inplace by (logical|bitwise)_")(d)
         or only_we_refuse("don't support automatic differentiation")(d),
     ),
     Explanation(

@@ -160,7 +160,7 @@ def of_bool_powers(difference: Difference) -> bool:
 
 def nothing_of_integers(difference: Difference) -> bool:
     """softmax of an integer tensor, which in PyTorch is not looked at when there are no elements."""
-    return only_we_refuse("softmax.* is not defined for")(difference) and any(
+    return only_we_refuse("softmax.* not defined for")(difference) and any(
         0 in x.shape or not x.shape for x in difference.operands
     )
 
@@ -313,6 +313,9 @@ def transposed_number(difference: Difference) -> bool:
     if difference.aspect == "gradient":
         made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
         return difference.ours is None and bool(difference.step.uses() & made_of(difference.history, made))
+    if difference.aspect == "error" and difference.step.call.endswith("detach_"):
+        made = {step.gives for step in difference.history if "mT" in step.call}
+        return only_we_refuse("Can't detach views")(difference) and bool(difference.step.uses() & made)
     if difference.aspect == "error":  # a backward from what in PyTorch is the leaf itself
         made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
         return only_we_refuse("does not require grad")(difference) and bool(difference.step.uses() & made)
