@@ -27,7 +27,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Sources:
-    """What there is to show: the table, its text, and what was generated from it, by name."""
+    """Sources of an explanation: the table, its text, and the generated files, by name."""
 
     table: Table
     text: str
@@ -232,7 +232,7 @@ def _unique(lines: Iterable[str]) -> Iterator[str]:
 
 
 def proofs(ops: tuple[Op, ...], root: Path) -> str:
-    """What the verifier says of the ops, in a process of its own: it needs the compiled package, this does not."""
+    """Results of the verifier, which runs in a separate process: it needs the compiled package, this does not."""
     names = [op.signature.full_name for op in ops]
     path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, "-m", "gradsmith.verify", *names]

@@ -1,4 +1,4 @@
-"""A table outside the tree, as a package over gradsmith's."""
+"""An external table, as a package over gradsmith's."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _method_names(table: Table) -> frozenset[str]:
 
 
 def public_names(module: str, file: str = "functions") -> Iterator[str]:
-    """What a Python module defines or imports by name at its top level, apart from other modules."""
+    """Names that a Python module defines or imports at its top level, apart from other modules."""
     try:
         tree = ast.parse(module)
     except SyntaxError as error:

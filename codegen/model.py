@@ -1,4 +1,4 @@
-"""What an op *is*: frozen, complete, verified when made. Views read it; nothing is filled in later."""
+"""The model of an op: frozen, complete, checked when made. Views read it; nothing is filled in later."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class Variant:
 
     @property
     def stem(self) -> str:
-        """What names in generated code have in common that belong to the variant: ``mul_scalar``."""
+        """Common part of the variant's names in generated code: ``mul_scalar``."""
         return stem_of(self.c_entry)
 
     @property
@@ -229,7 +229,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Policy:
-    """What the author decided about an op where mathematics leaves a choice, and what others should know of it."""
+    """The author's decisions where mathematics leaves a choice, and notes for users."""
 
     subgradient: str = ""  # what the gradient is where there is no derivative
     points: tuple[Point, ...] = ()
@@ -297,7 +297,7 @@ class Table:
     by_base: dict[str, tuple[Op, ...]] = field(hash=False)
     families: tuple[str, ...]  # those that have ops, in the order of the file
     package: str = "gradsmith.generated"  # that its modules are in
-    library: Table | None = None  # gradsmith's own table, when this one is outside the tree
+    library: Table | None = None  # gradsmith's own table, when this one is external
     holomorphic: frozenset[str] = frozenset()  # bases of the ops that are, see linearity.py
 
     def of_family(self, family: str) -> tuple[Op, ...]:
@@ -305,7 +305,7 @@ class Table:
 
     @cached_property
     def face_names(self) -> frozenset[str]:
-        """What functions of the modules may be called; in a module they hide Python's own."""
+        """Callable functions of the modules; in a module they hide Python's own."""
         return frozenset(name for op in self.ops for name in (op.base, *op.aliases))
 
     @property

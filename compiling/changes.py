@@ -1,4 +1,4 @@
-"""What each step of the build reads, and whether that has changed since its output was made.
+"""Inputs of each build step, and whether they have changed since its output was made.
 
 "Changed" goes by content, never by time.  `Sources` reads files and digests them;
 `State` remembers, from run to run, the digest that each output was made from.
@@ -47,7 +47,7 @@ class Sources:
         return self._texts[path]
 
     def forget(self, path: str) -> None:
-        """The file has been written anew."""
+        """The file has been rewritten."""
         self._texts.pop(path, None)
         self._included.pop(path, None)
 
@@ -123,7 +123,7 @@ class State:
         self._entries[output] = {"key": key, "inputs": inputs or [], "note": note}
 
     def discard(self, output: str) -> None:
-        """The output is about to be made anew; should that fail, no earlier state of it may be believed."""
+        """The output is about to be rebuilt; if that fails, its earlier state is no longer valid."""
         self._entries.pop(output, None)
         Path(output).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""What is mended in the C that Cython writes.
+"""Corrections to the C that Cython writes.
 
 Cython 3.3 drops the item of a list comprehension twice when there is no memory for a longer list: where it fails to
 append the item, and again on the way out. A Cython that knows better has another text, which is left as it is.

@@ -55,14 +55,14 @@ class Extension(NamedTuple):
         return f"build/cython/{self.source.removesuffix('.pyx')}.c"
 
     def kind_of(self, c_file: str) -> str:
-        """What the compiler has to know of one of the module's C files."""
+        """Compiler options for one of the module's C files."""
         if c_file in self.kernels:
             return KERNEL
         return RUNTIME if self.is_for_tests or self.name.startswith("gradsmith.runtime.") else WRAPPER
 
 
 class Layout(NamedTuple):
-    """Where the sources of a build find what they include."""
+    """Include folders of a build."""
 
     headers: tuple[str, ...]  # folders of C headers
     packages: tuple[str, ...]  # folders that hold the packages which sources cimport from
@@ -202,7 +202,7 @@ class Build:
         return output
 
     def _install(self, built: str, target: Path) -> None:
-        """Put a copy in place; whoever has the old file mapped keeps the old file."""
+        """Replace the file by a copy; processes that have the old file mapped keep it."""
         key = self.state.key(built) + built
         if self.state.is_current(str(target), key):
             return

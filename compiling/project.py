@@ -1,6 +1,6 @@
-"""What there is to build of gradsmith itself, and where it goes: beside the sources, or where setuptools wants it.
+"""The extensions of gradsmith itself, and where they are built: beside the sources, or where setuptools wants them.
 
-How it is built is in `extensions`, which also builds tables outside the tree. The C compiler is reached through
+How it is built is in `extensions`, which also builds external tables. The C compiler is reached through
 setuptools, which knows every platform's; it is imported only when there is something to compile.
 """
 
@@ -86,7 +86,7 @@ def link_packages() -> None:
 
 
 def beside_source(extension: Extension) -> Path:
-    """Where an extension goes in a development tree."""
+    """Path of an extension in a development tree."""
     return Path(extension.source.removesuffix(".pyx") + sysconfig.get_config_var("EXT_SUFFIX"))
 
 

@@ -142,7 +142,7 @@ class Toolchain:
             compiler.link_executable(objects, target, libraries=list(libraries))
             executable = compiler.executable_filename(target)
             return subprocess.run([executable], capture_output=True, timeout=20).returncode == 0
-        except Exception:  # whatever goes wrong, the answer is "not usable here"
+        except Exception:  # any failure means "not usable here"
             return False
 
     @property
@@ -219,7 +219,7 @@ class Toolchain:
 
 @contextlib.contextmanager
 def _build_errors() -> Iterator[None]:
-    """What setuptools' compilers raise, as `BuildError`. Entered only once setuptools has been imported."""
+    """Convert errors of setuptools' compilers to `BuildError`. Entered only after setuptools was imported."""
     from distutils.errors import CCompilerError, DistutilsError
 
     try:

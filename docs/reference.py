@@ -204,7 +204,7 @@ def readme_table(table: model.Table) -> str:
 
 
 def spliced(text: str, name: str, make: Callable[[], str]) -> str:
-    """`text` with the part between ``<!-- name -->`` and ``<!-- /name -->`` made anew."""
+    """`text` with the part between ``<!-- name -->`` and ``<!-- /name -->`` replaced."""
     begin, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"there should be one '{begin.strip()}' ... '{end.strip()}'")

@@ -147,7 +147,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What takes some time to import and is seldom needed: imported when it is first used."""
+    """Import rarely used modules on first use; they are slow to import."""
     if name == "profiler":
         return importlib.import_module("gradsmith.profiler")
     if name == "load":

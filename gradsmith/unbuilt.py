@@ -1,4 +1,4 @@
-"""What to say, in one line, when compiled modules of the package are missing."""
+"""The error shown, in one line, when compiled modules of the package are missing."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Number(Symbolic):
 
 @dataclass(frozen=True)
 class Constant(Symbolic):
-    """What is no rational number, as it is written: ``1j``, ``True``, ``nan``, ``'mean'``."""
+    """A constant that is not a rational number, as written: ``1j``, ``True``, ``nan``, ``'mean'``."""
 
     text: str
 

@@ -48,7 +48,7 @@ class Symbolizer:
         raise NotSymbolic(f"reads a {expr.type}")
 
     def value(self, expr: Expr) -> Symbolic:
-        """What stands inside of a function is a value, also in a derivative."""
+        """The argument of a function is a value, also in a derivative."""
         return replace(self, derivative=False).read(expr)
 
     def _operator(self, expr: Operator) -> Symbolic:

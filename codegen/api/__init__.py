@@ -1,1 +1,1 @@
-"""What Python sees of an op: functions, methods, operators, their parameters and their documentation."""
+"""The Python API of an op: functions, methods, operators, parameters and documentation."""

@@ -1,4 +1,4 @@
-"""What Python sees of an op: function, method, in-place method, operators, and their documentation.
+"""The Python API of an op: function, method, in-place method, operators, and their documentation.
 
 Every face goes through the calls of its entries (`calls`). Entries of one base share their faces in one of three ways:
 
@@ -106,7 +106,7 @@ class Face:
 
     @property
     def cimports(self) -> tuple[str, ...]:
-        """What the Tensor class takes from the family."""
+        """Names that the Tensor class imports from the family."""
         made = [function.target.call for function in (*self.methods, *self.properties)]
         made += [f.extension.call for f in self.methods if f.extension]
         made += [function.binder for function in self.methods]

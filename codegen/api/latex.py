@@ -51,7 +51,7 @@ def latex_of(text: str) -> str:
 
 
 def forward_latex(op: Op) -> str:
-    """What an op computes: a loop has a formula, anything else only what its entry says."""
+    """The value of an op: the formula of its loop, else the `latex` of its entry."""
     forward, names = op.variants[0].forward, [a.name for a in op.signature.arguments]
     if op.policy.latex or not forward.is_elementwise:
         return op.policy.latex

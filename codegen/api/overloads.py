@@ -40,7 +40,7 @@ class Added:
 
 
 def added_parameters(ops: tuple[Op, ...]) -> tuple[Added, ...]:
-    """What the second of two entries adds to the parameters of the first, when it is nothing but an extension.
+    """Parameters that the second of two entries adds to those of the first, when it only extends them.
 
     Exactly one added parameter is required there. Not given, that is None, and all others at their defaults, the first
     entry is meant. Both return as many things: stubs promise one type, and `out` takes one.

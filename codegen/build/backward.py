@@ -114,7 +114,7 @@ class BackwardBuilder:
         return Formula(raw.text.text, position.line, position.column, expr, self.is_loop(expr), raw.is_derived)
 
     def why_not_shaped(self, raw: RawFormula, expr: Expr) -> str:
-        """What is wrong with the shapes in a formula, as far as they are known."""
+        """Errors in the shapes of a formula, as far as shapes are known."""
         declaration = self.declaration
         outputs = self.signature.output_names
         check = ShapeCheck(declaration.is_elementwise, declaration.reduction, outputs, self.context.callees)

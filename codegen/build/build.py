@@ -65,7 +65,7 @@ def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, st
 
 
 def load_outside(text: str, file: str, package: str, library: Table, functions: Mapping[str, str]) -> Table:
-    """Read, check and build a table outside the tree, whose formulas may call the ops of the `library` as well.
+    """Read, check and build an external table, whose formulas may call the ops of the `library` as well.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def load_outside(text: str, file: str, package: str, library: Table, functions: 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a table comes from; `package` and `library` are for one outside the tree."""
+    """Origin of a table; `package` and `library` are for an external one."""
 
     file: str
     package: str = ""

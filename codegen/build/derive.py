@@ -58,7 +58,7 @@ class Deriver:
 
     declarations: list[Declaration]
     context: Context
-    library: Table | None = None  # that a table outside the tree may call
+    library: Table | None = None  # that an external table may call
     _rules: dict[str, Rules] = field(init=False)  # by C entry
     _quiet: Context = field(init=False)  # mistakes of other entries are told when these are built themselves
 
@@ -89,7 +89,7 @@ class Deriver:
         return bool(callees.named(function)) and not callees.is_shared(function)
 
     def _has_shared_names(self, declaration: Declaration, completed: Declaration) -> bool:
-        """Report a derived formula that would call an op outside the tree where it means one of the library."""
+        """Report a derived formula that would call an external op where it means one of the library."""
         for formula in completed.formulas:
             texts = (formula.text, *formula.others)
             shared = sorted(filter(self.context.callees.is_shared, {word for t in texts for word in _words(t.text)}))

@@ -117,7 +117,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
 
 
 def _verify_parts(tree: ast.expr) -> None:
-    """What a function of C cannot have in an expression."""
+    """Parameters of C functions that an expression cannot supply."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.NamedExpr)):
             raise Problem(f"forward has {describe(node)}, which expressions do not know", node.col_offset)

@@ -1,4 +1,4 @@
-"""Gradsmith's own table, as it looks to the formulas of a table outside the tree."""
+"""Gradsmith's own table, as it looks to the formulas of an external table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..spec.vocabulary import LOOP_UFUNCS
 
 
 def library_callees(library: Table) -> Callees:
-    """What formulas may call of it."""
+    """Its ops that formulas may call."""
     return Callees(
         (_callee(op, variant) for op in library.ops for variant in op.variants),
         holomorphic=library.holomorphic,

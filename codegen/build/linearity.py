@@ -1,4 +1,4 @@
-"""What a formula does to complex numbers: which trees are holomorphic but for their conjugates."""
+"""Linearity over complex numbers: which trees are holomorphic except for their conjugates."""
 
 from __future__ import annotations
 

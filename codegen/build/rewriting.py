@@ -116,7 +116,7 @@ class Rewriter:
         return _exchanged(text, self.results(parse(text)), self.call)
 
     def results(self, node: ast.expr) -> Iterator[ast.expr]:
-        """Where the result is read, and not just its shape."""
+        """Uses of the value of the result, not only of its shape."""
         for parent in ast.walk(node):
             for child in ast.iter_child_nodes(parent):
                 if isinstance(child, ast.Name) and child.id == self.output and not isinstance(parent, ast.Attribute):

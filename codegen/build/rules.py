@@ -1,4 +1,4 @@
-"""What an op says of its derivative, wherever it is declared: in the table at hand or in the library."""
+"""Rules for the derivative of an op, declared in this table or in the library."""
 
 from __future__ import annotations
 

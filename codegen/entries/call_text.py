@@ -1,6 +1,6 @@
 """Samples and points: texts that read like the arguments of a call, ``real(3, 4), other=2.5``.
 
-The values are kept as texts, for whoever evaluates them; here they are taken apart and given to arguments by name.
+The values are kept as text and evaluated later; here they are split and assigned to arguments by name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an entry is after the first pass: its schema understood, its formulas still texts."""
+"""An entry after the first pass: its schema is parsed, its formulas are still text."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Declaration:
     supports_complex: bool
     samples: tuple[dict[str, str], ...] = field(hash=False)
     policy: Policy
-    package: str = ""  # of a table outside the tree
+    package: str = ""  # of an external table
 
     @property
     def base(self) -> str:
@@ -115,12 +115,12 @@ class Declaration:
 
     @property
     def module(self) -> str:
-        """What formulas that call the op keep of where it is."""
+        """Reference to the op, kept by formulas that call it."""
         return f"{self.package}.{self.entry.family}" if self.package else self.entry.family
 
     @property
     def reduction(self) -> Reduction | None:
-        """What the forward reduces, as far as its text tells."""
+        """The reduction that the forward makes, as far as its text shows."""
         forward = self.forward
         return expect_reduction(forward.text) if forward is not None and forward.kind == "array" else None
 

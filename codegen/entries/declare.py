@@ -1,4 +1,4 @@
-"""What an entry says, as far as it can be told without the others. First pass of the build.
+"""First pass of the build: everything about an entry that needs no other entry.
 
 Of its gradients see `entries.gradients`, of its forms `entries.forms`, of its policy `policy`.
 """

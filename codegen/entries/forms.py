@@ -1,4 +1,4 @@
-"""What an entry says of the forms of its op: function, method, in place, operators, other names."""
+"""The forms of an op: function, method, in place, operators, other names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FormReader:
     errors: Collector
     kind: str  # of the forward
     ufunc: str  # "" for other kinds
-    package: str  # of a table outside the tree
+    package: str  # of an external table
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
         self.errors.add(position, self.signature.base, problem, hint)

@@ -1,4 +1,4 @@
-"""What an entry says of its gradients: which inputs and results have one, and by which texts."""
+"""The gradients of an entry: which inputs and results have one, and their formulas as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GradientReader:
     entry: RawEntry
     signature: Signature
     errors: Collector
-    package: str  # of a table outside the tree
+    package: str  # of an external table
 
     def error(self, position: Position, problem: str, hint: str = "") -> None:
         self.errors.add(position, self.signature.base, problem, hint)
@@ -64,7 +64,7 @@ class GradientReader:
         return set(_names(key)) <= set(self.signature.output_names)
 
     def tangent_formulas(self) -> tuple[RawFormula, ...]:
-        """What the entry says of forward mode: a formula per result, or one rule for all."""
+        """Forward mode of the entry: a formula per result, or one rule for all."""
         found: list[RawFormula] = []
         owners: dict[str, int] = {}
         for key, text in self.entry.formulas:
@@ -194,7 +194,7 @@ class GradientReader:
                 self.error(tangent.text.position, f"{tangent.subject}, but '{wrong[0]}' is not differentiable")
 
     def verify_saves(self, has_gradient: bool) -> None:
-        """What a node is said to keep exists, and so does the node. Whether it can keep that alone: see build.py."""
+        """Check that `saves` names existing values of an op with a node; `build` checks that they suffice."""
         texts = self.entry.lists.get("saves", ())
         names = [a.name for a in self.signature.tensor_arguments] + list(self.signature.output_names)
         for text in texts:

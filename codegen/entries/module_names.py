@@ -56,7 +56,7 @@ def _names_in(declaration: Declaration) -> Iterator[str]:
 
 
 def _public_names(declaration: Declaration) -> Iterator[str]:
-    """What Python may call, in the module."""
+    """Names that Python can call in the module."""
     for name in (declaration.base, *(alias.text for alias in declaration.aliases)):
         yield name
         if "copy" in declaration.forms:

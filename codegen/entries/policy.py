@@ -1,4 +1,4 @@
-"""What an entry decides, and tells of its op, besides how it is computed: the keys of section 7 of the manual."""
+"""Keys of an entry that state the author's decisions and notes, apart from the computation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Python expressions of the table that are no formulas: samples, points, references.
 
-They are kept as text, and evaluated by whoever tests the ops. Here is checked that they parse, and that they use known
+They are kept as text, and evaluated when the ops are tested. Here they are checked to parse, and to use only known
 names only.
 """
 

@@ -45,7 +45,7 @@ class RawText:
     source: str = field(repr=False, compare=False)  # as written: may have quotes and line breaks
 
     def position_of(self, offset: int) -> Position:
-        """Where character `offset` of the text stands in the file.
+        """Location of character `offset` of the text in the file.
 
         YAML folds line breaks and drops quotes, so both texts are walked side by side.
         """

@@ -1,4 +1,4 @@
-"""What a schema may not say, or must, because of what is generated from it."""
+"""Structural rules for schemas that follow from the generated code."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _VALUES = {"dtype": "'complex128'", "device": "'cpu'"}  # of arguments that any 
 
 @dataclass(frozen=True)
 class UsualSamples:
-    """What is known of an op before its formulas are read."""
+    """Facts about an op that are known before its formulas are parsed."""
 
     signature: Signature
     ufunc: str  # "" for other kinds of forward

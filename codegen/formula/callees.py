@@ -1,4 +1,4 @@
-"""What formulas may call: the ops of the table and the helpers, by name and by operator."""
+"""Callables of formulas: the ops of the table and the helpers, by name and by operator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Callee:
 
     signature: Signature
     c_entry: str
-    family: str  # of a table outside the tree, with its package: my_ops.waves
+    family: str  # of an external table, with its package: my_ops.waves
     loops: bool  # can stand inside a C loop
     operators: tuple[tuple[str, str], ...] = ()
     is_elementwise: bool = False  # broadcasts its operands, and nothing else
@@ -40,7 +40,7 @@ class Callee:
 
 
 class Callees:
-    """All callees of a table. Behind its own stand those of the library, if it is a table outside the tree."""
+    """All callees of a table. Behind its own stand those of the library, if it is an external table."""
 
     def __init__(
         self,
@@ -69,11 +69,11 @@ class Callees:
         return self.library.named(base) if self.library else []
 
     def is_shared(self, base: str) -> bool:
-        """Do both an op outside the tree and one of the library have the name? Then it does not say which is meant."""
+        """Do both an external op and one of the library have the name? Then it does not say which is meant."""
         return base in self._by_base and bool(self.of_library(base))
 
     def of_operator(self, method: str) -> list[Callee]:
-        """Callees behind a special method such as ``__mul__``. No table outside the tree has any."""
+        """Callees behind a special method such as ``__mul__``. No external table has any."""
         return self.library.of_operator(method) if self.library else self._by_operator.get(method, [])
 
     def behind_syntax(self, base: str) -> list[Callee]:
@@ -138,7 +138,7 @@ def _signatures(lines: str) -> list[Signature]:
     return [Signature.parse(line) for line in lines.strip().splitlines()]
 
 
-# What the C entries of gradsmith's own ops begin with, and those of a table outside the tree. Both are seen together in
+# What the C entries of gradsmith's own ops begin with, and those of an external table. Both are seen together in
 # the modules of such a table, whose ops may bear names that gradsmith has too.
 TREE, OUTSIDE = "op_", "own_"
 

@@ -1,6 +1,6 @@
 """Formulas outside of a run of the engine: what `apply` would ask it is settled there.
 
-Forward mode evaluates the formulas of gradients too. Whatever it needs is asked for, every gradient has arrived, and
+Forward mode evaluates the formulas of gradients too. Everything it needs is requested, every gradient has arrived, and
 nothing that was saved may be consumed.
 """
 

@@ -1,7 +1,7 @@
 """Formulas: from the text of an entry to a typed tree.
 
 The only file that looks inside formulas. A formula is a Python expression, parsed with `ast`; every
-name, call, operator and attribute in it is resolved here, so that whoever reads the tree prints it
+name, call, operator and attribute in it is resolved here, so that a reader of the tree prints it
 without asking anything.
 """
 
@@ -82,7 +82,7 @@ class IsWanted(Expr):
 
 @dataclass(frozen=True)
 class RunFact(Expr):
-    """What is true of one run of the engine: a key of vocabulary.RUN_FACTS."""
+    """A fact about one run of the engine: a key of vocabulary.RUN_FACTS."""
 
     fact: str
 

@@ -18,7 +18,7 @@ from .formula import (
 
 
 def why_not_loop(expr: Expr, callees: Callees) -> str:
-    """What keeps an expression from being computed element by element in one loop, or "".
+    """The reason why an expression cannot be one elementwise loop, or "".
 
     The caller answers for the shapes: that every tensor in it broadcasts to one shape.
     """

@@ -23,7 +23,7 @@ class Reduction:
 
 
 def expect_reduction(forward: str) -> Reduction | None:
-    """What an ``array(...)`` expression reduces, when it is one call that does, and it can be told."""
+    """The reduction that an ``array(...)`` expression makes, when it is a single call of a known one."""
     try:
         call = parse(forward.strip())
     except Problem:

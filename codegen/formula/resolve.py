@@ -1,7 +1,7 @@
 """From the text of a formula to its tree: the type checker of the formula language.
 
 The language is the part of Python that a gradient needs: numbers, tensors, their operators, calls
-of ops and helpers, ``a if test else b``, subscripts of shapes and lists. Whatever else Python has is
+of ops and helpers, ``a if test else b``, subscripts of shapes and lists. The rest of Python is
 refused by name.
 """
 

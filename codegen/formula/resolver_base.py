@@ -1,4 +1,4 @@
-"""What the parts of the resolver share: the scope, looking up callees, and names known not to be None."""
+"""Base of the resolver's parts: the scope, lookup of callees, and names known not to be None."""
 
 from __future__ import annotations
 

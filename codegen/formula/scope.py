@@ -1,4 +1,4 @@
-"""What one formula sees, and the types that its values have."""
+"""The scope of one formula: the names in it and their types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BOOL = Type("bool")
 
 @dataclass(frozen=True)
 class Scope:
-    """What one formula sees."""
+    """Names that one formula can use."""
 
     variables: Mapping[str, Expr]
     # Per output: does a gradient arrive for it. Empty in a forward expression.

@@ -20,7 +20,7 @@ RESULT = "the result"
 
 @dataclass(frozen=True)
 class ShapeCheck:
-    """What is known of the shapes of one op."""
+    """Known shapes of one op."""
 
     is_elementwise: bool
     reduction: Reduction | None
@@ -89,7 +89,7 @@ def _reads(formula: Expr, name: str) -> bool:
 
 
 def _is_nothing(formula: Expr) -> bool:
-    """No gradient, or one that is zero or an error whatever comes in."""
+    """No gradient, or one that is always zero or an error."""
     match formula:
         case Conditional(body=body, orelse=orelse):
             return _is_nothing(body) and _is_nothing(orelse)

@@ -1,4 +1,4 @@
-"""What a way to compute the gradients of a node costs: arrays kept until backward, and steps computed there."""
+"""Cost of a way to compute the gradients of a node: arrays kept until backward, and steps computed there."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a node keeps for the backward pass: the inputs, the result, or what is cheaper to compute again.
+"""Decide which values a node saves: the inputs, the result, or neither where recomputing is cheaper.
 
 The formulas of one node can often be written in more than one way: in that of `exp`, ``exp(self)`` is ``result``. The
 ways of a formula that is derived come from `derive`, those of one that the author wrote from `rewriting`. Each way is
-priced by the arrays that the node would keep and the steps that backward would compute (`prices`), for all gradients of
+priced by the arrays that the node would keep and the steps that backward would compute (`cost`), for all gradients of
 the node together, since what one of them keeps is free for the others.
 
 Note [Whose choice it is]

@@ -48,7 +48,7 @@ class Reasons:
     # -- parts
 
     def advantage(self, chosen: Way, other: Way) -> str:
-        """What is better than in the best of the ways that keep something else."""
+        """Advantages over the best way that keeps something else."""
         if chosen.kept < other.kept:
             return f"{listed(sorted(other.kept - chosen.kept))} would be one array more"
         if self.prices.output in chosen.kept:
@@ -68,7 +68,7 @@ class Reasons:
         return listed(self.names(way))
 
     def names(self, way: Way) -> list[str]:
-        """What the node keeps, in the order of the signature; results come last."""
+        """Saved values of the node, in the order of the signature; results come last."""
         arguments = self.prices.arguments
         return [name for name in arguments if name in way.kept] + sorted(way.kept.difference(arguments))
 
@@ -106,7 +106,7 @@ def _why_no_tensor(backward: Backward) -> str:
 
 
 def notes(table: Table) -> tuple[str, ...]:
-    """What the author of a table may want to decide, in the form of mistakes."""
+    """Decisions left to the author of a table, reported like errors."""
     found = (
         SpecError(table.file, Position(op.line, 1), op.base, f"note: {variant.backward.note}")
         for op in table.ops

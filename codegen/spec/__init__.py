@@ -1,1 +1,1 @@
-"""What may be written in the table: words, schemas, and the errors that say where one is wrong."""
+"""The language of the table: vocabulary, schemas, and error messages with their place."""

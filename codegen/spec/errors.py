@@ -54,7 +54,7 @@ class SpecErrors(Exception):
 class Problem(Exception):
     """A mistake that does not know its file yet: what a parser of one text raises.
 
-    ``offset`` counts characters from the beginning of that text; whoever knows where the text
+    ``offset`` counts characters from the beginning of that text; callers that know where the text
     stands in the file turns it into a `SpecError`.
     """
 

@@ -21,7 +21,7 @@ SECOND_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), FIRST_TENSOR: ("x", 
 
 @dataclass(frozen=True)
 class Form:
-    """What a function does with the result, besides returning it."""
+    """Effect of a function on its result, besides returning it."""
 
     suffix: str  # of its name
     remark: str = ""  # what its documentation adds
@@ -82,7 +82,7 @@ def backward_table_name(stem: str) -> str:
 
 
 def scipy_name(base: str) -> str:
-    """What stands for SciPy in the expression of an op, and knows its name."""
+    """Stand-in for SciPy in the expression of an op, which knows the op's name."""
     return f"scipy_of_{base}"
 
 

@@ -13,7 +13,7 @@ def is_name(text: str) -> bool:
 
 
 class Scanner:
-    """What is read, and how far."""
+    """The text being parsed, and the position in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text

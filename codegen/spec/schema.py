@@ -84,7 +84,7 @@ class Signature:
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """What formulas call the outputs: their own names, else ``result``, ``result0``, ..."""
+        """Names of the outputs in formulas: their own, else ``result``, ``result0``, ..."""
         if len(self.returns) == 1:
             return (self.returns[0].name or "result",)
         return tuple(r.name or f"result{i}" for i, r in enumerate(self.returns))

@@ -1,4 +1,4 @@
-"""What follows from the name of a ufunc alone, so that no entry has to say it."""
+"""Facts that follow from the name of a ufunc alone, so that no entry has to repeat them."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal 
 
 # ---- Python texts outside of formulas
 
-# What the expressions of samples may call: generators of arrays, made by whoever runs the samples.
+# Array generators that the expressions of samples may call; `gradsmith.verify` defines them.
 SAMPLE_GENERATORS = words("real positive nonzero distinct boolean")
 SAMPLE_NAMES = SAMPLE_GENERATORS | words("integers geometry strided slice")
 # What points and the bounds of domains may say besides literals.

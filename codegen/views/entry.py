@@ -103,7 +103,7 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
 
 
 def _by_copy(variant: Variant) -> ByCopy | None:
-    """When an in-place form computes the result apart before it writes it."""
+    """When an in-place form computes the result separately before writing it."""
     tests = []
     if saves_result(variant):
         tests.append(("self.flags & IS_VIEW", "saving the result would save the view, which will hold the node"))
@@ -185,7 +185,7 @@ def _edge_count(edges: Sequence[EdgeView]) -> str:
 
 
 def _saves(variant: Variant, backward: Backward, inplace: bool) -> tuple[tuple[Saves, ...], tuple[Saves, ...]]:
-    """What is saved before the result has its history, and after."""
+    """Values saved before the result gets its history, and after."""
     outputs = variant.signature.output_names
     before: list[tuple[tuple[int, ...], Save]] = []
     after: list[tuple[tuple[int, ...], Save]] = []
@@ -290,7 +290,7 @@ def _ufunc_view(variant: Variant) -> ComputeView:
 
 
 def array_names(variant: Variant, table: Table) -> dict[str, str]:
-    """What the names of an array expression stand for in the generated function."""
+    """Meaning of the names of an array expression in the generated function."""
     names = {name: f"{module}.{name}" for name, module in variant.forward.functions}
     names |= {name: f"builtins.{name}" for name in variant.forward.builtins & table.face_names}
     if variant.forward.needs_scipy:

@@ -74,7 +74,7 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
 
 
 def _module_path(module: str) -> str:
-    """Where a family or the helpers are; a family outside the tree says it itself."""
+    """Module of a family or of the helpers; an external family names its own."""
     if "." in module:
         return module
     return f"{HELPERS_PACKAGE if module in HELPERS else 'gradsmith.generated'}.{module}"

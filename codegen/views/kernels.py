@@ -8,7 +8,7 @@ Note [Why the loops are C]
 A loop in C, compiled once per instruction set, is vectorised by the compiler; Cython's wrappers are compiled for size.
 Three habits keep the loops fast: literals have the type of the elements (a `1.0` in a float loop makes everything
 double, six times slower), a function of libm is called unconditionally and selected afterwards (a call in an arm of
-`?:` stays scalar), and whatever occurs twice is a local.
+`?:` stays scalar), and repeated subexpressions become locals.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Places:
-    """Where each name of a formula is found when the loop runs."""
+    """Location of each name of a formula when the loop runs."""
 
     inputs: Mapping[str, str]
     scalars: Mapping[str, int]

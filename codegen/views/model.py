@@ -1,4 +1,4 @@
-"""What the templates see of an op: flat, frozen, every decision made.
+"""Views of an op for the templates: flat, frozen, every decision made.
 
 One view per piece of generated text: `NodeView` is the node class, `EntryView` the C entry that computes and records,
 `InplaceView` the same written into its first operand, `FamilyView` the module around them. Names and expressions in a
@@ -194,7 +194,7 @@ class Save:
 
 @dataclass(frozen=True)
 class Saves:
-    """What is saved on account of some edges; `edges` is empty when it is needed whatever is wanted."""
+    """Saved values needed by some edges; `edges` is empty when they are always needed."""
 
     edges: tuple[int, ...]
     items: tuple[Save, ...]
@@ -343,9 +343,7 @@ class FamilyView:
     name: str
     ops: tuple[OpView, ...]
     ufuncs: tuple[str, ...]
-    functions_package: (
-        str  # where array functions are: gradsmith.runtime.arrays.functions, or a package outside the tree
-    )
+    functions_package: str  # where array functions are: gradsmith.runtime.arrays.functions, or an external package
     function_modules: tuple[str, ...]  # of it
     compiled_functions: tuple[str, ...]  # those among them that have a .pxd
     uses_builtins: bool  # functions of Python that the module has ops of the same name for

@@ -140,14 +140,14 @@ def _shared_views(
 
 
 def _loaded(edges: tuple[int, ...], blocks: list[SharedView]) -> set[Load]:
-    """What is there already when the gradients of some edges are wanted."""
+    """Names already computed when the gradients of some edges are wanted."""
     return {load for block in blocks if set(edges) <= set(block.edges) for load in block.loads}
 
 
 def _loads_of(
     index: int, backward: Backward, formulas: SharedFormulas, blocks: list[SharedView], loads: dict[str, Load]
 ) -> tuple[Load, ...]:
-    """What a formula reads itself, as far as no shared part has read it before."""
+    """Saved values that a formula reads and no shared part has unpacked before."""
     own = [part.expr for part in formulas.parts if part.readers == (index,)]
     names = _names([*own, formulas.formulas[index]])
     there = _loaded(backward.gradients[index].edges, blocks)

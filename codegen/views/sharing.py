@@ -1,4 +1,4 @@
-"""What several gradients of a node have in common is computed once.
+"""Common subexpressions of a node's gradients are computed once.
 
 The formulas of one node often repeat themselves: ``self == other`` in both gradients of a maximum, ``sigmoid(self)``
 twice in one of silu. Such parts become locals of `apply`, computed where a gradient that needs them is wanted.

@@ -1,4 +1,4 @@
-"""One row per op for whoever goes over all of them: tests, documentation, benchmarks."""
+"""One row per op, for tests, documentation and benchmarks that iterate over all ops."""
 
 from __future__ import annotations
 

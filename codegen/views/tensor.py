@@ -72,7 +72,7 @@ def function_names(face: Face) -> tuple[str, ...]:
 
 
 def _imports(table: Table, names: dict[str, tuple[str, ...]]) -> tuple[Import, ...]:
-    """What each family gives, bases in the order of the table."""
+    """Contributions of each family, bases in the order of the table."""
     found: dict[str, list[str]] = {family: [] for family in table.families}
     for base, of_base in names.items():
         found[table.by_base[base][0].family] += of_base

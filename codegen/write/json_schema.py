@@ -83,7 +83,7 @@ KEYS: dict[str, tuple[str, Schema]] = {
     "points": ("Exact gradients at special points: self=0.0, gradient=0.5.", _texts()),
     "reference": ("The value by other means, in NumPy or SciPy.", _TEXT),
     "samples": ("What the op is proven with: real(3, 4), other=2.5; several are separated by semicolons.", _texts()),
-    "resets_accumulator": ("The accumulator of the gradient must be made anew.", _FLAG),
+    "resets_accumulator": ("The accumulator of the gradient must be created again.", _FLAG),
     "out_of_place": ("Why there is no in-place form, and what to do instead.", _TEXT),
     "depends_on_layout": ("The result differs for other strides of the same elements.", _FLAG),
     "takes_numbers": ("The function takes a number for the first tensor too, and numbers alone: add(2, 3).", _FLAG),

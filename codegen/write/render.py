@@ -40,7 +40,7 @@ def environment() -> jinja2.Environment:
 
 
 def chomp(text: str) -> str:
-    """What a macro wrote, as one item of a line: without the newline that ends it."""
+    """Output of a macro without its final newline, to be one item of a line."""
     return text.removesuffix("\n")
 
 
@@ -77,7 +77,7 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
 
 
 def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:
-    """Every file of the package of a table outside the tree: name -> text.
+    """Every file of the package of an external table: name -> text.
 
     Parameters
     ----------

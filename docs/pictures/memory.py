@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.profiler import profile
@@ -42,7 +44,7 @@ def measured() -> list[tuple[str, int, bool]]:
     images, labels = gs.ones(BATCH, WIDTHS[0]), gs.zeros(BATCH, dtype=gs.int64)
     layers = [
         (gs.ones(outputs, inputs, requires_grad=True), gs.ones(outputs, requires_grad=True))
-        for inputs, outputs in zip(WIDTHS, WIDTHS[1:])
+        for inputs, outputs in pairwise(WIDTHS)
     ]
     with profile(profile_memory=True) as run:
         values = F.linear(images, *layers[0])

@@ -59,7 +59,7 @@ register_switch(_open_levels, _put_open_levels)  # the very list: a helper may o
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What `unpack_dual` gives."""
+    """Result of `unpack_dual`."""
 
     primal: Any
     tangent: Any

@@ -23,7 +23,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class FunctionCtx:
-    """What `forward` or `setup_context` say to the backward, through their argument `ctx`.
+    """The argument `ctx`, through which `forward` or `setup_context` pass values to `backward`.
 
     Attributes that are set on `ctx` are there in `backward` and `jvp`. Tensors that backward needs belong into
     `save_for_backward`: there, a change made in place is noticed, and memory is freed by the backward.
@@ -269,7 +269,7 @@ def once_differentiable(backward: _Method) -> _Method:
     """Decorate a `backward` that must not be differentiated itself: one that computes with NumPy, for example.
 
     It runs with recording off. When the graph of the gradient is asked for, gradients that depend on something that
-    requires grad raise RuntimeError as soon as somebody differentiates them.
+    requires grad raise RuntimeError when they are differentiated.
     """
 
     @functools.wraps(backward)

@@ -290,7 +290,7 @@ def _dtype_of(root: Any) -> Any:
 
 
 def _grad_dtype_of(root: Any) -> Any:
-    """What a gradient that a run begins with is converted to; None for nothing."""
+    """The dtype that an initial gradient is converted to; None for no conversion."""
     return root.grad_dtype if is_tensor(root) and root.is_leaf else _dtype_of(root)
 
 

@@ -1,4 +1,4 @@
-"""Where built tables are kept, and what they depend on besides their own text."""
+"""The cache of built tables, and their dependencies besides their own text."""
 
 from __future__ import annotations
 

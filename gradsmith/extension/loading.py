@@ -1,4 +1,4 @@
-"""``gradsmith.load``: the ops of a table outside the tree, built when they are first needed."""
+"""``gradsmith.load``: the ops of an external table, built when they are first needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table outside the tree made into a compiled package."""
+"""An external table made into a compiled package."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ _REMARKS = ("note:", "warning:", "required from")
 
 
 def explained(output: str, package: Package, folder: Path) -> str:
-    """What the compilers say, as messages about the entries whose generated text they complain of."""
+    """Compiler errors, as messages about the entries whose generated text caused them."""
     messages = dict.fromkeys(_explanations(output, package, folder))
     return "\n".join(messages) or output.strip()
 

@@ -1,4 +1,4 @@
-"""What networks are made of."""
+"""Building blocks of networks."""
 
 from gradsmith.nn import functional
 

@@ -1,4 +1,4 @@
-"""What ran, for how long, and inside what: a profile of ops and of backward. See docs/guide/profiler.md."""
+"""Profiler: which ops and nodes ran, for how long, and nested in which others. See docs/guide/profiler.md."""
 
 from gradsmith.profiler.schedules import ProfilerAction, schedule
 from gradsmith.profiler.session import ProfilerActivity, profile, supported_activities, tensorboard_trace_handler

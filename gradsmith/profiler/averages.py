@@ -95,7 +95,7 @@ def _key_of(event: FunctionEvent, by_shape: bool, by_stack: int) -> _Key:
 
 
 def _name_of(event: FunctionEvent) -> str:
-    """The steps of a schedule are alike, whatever their numbers."""
+    """Steps of a schedule are grouped under one name, without their numbers."""
     is_step = event.is_user_annotation and event.name.startswith(STEP)
     return f"{STEP}*" if is_step else event.name
 

@@ -17,7 +17,7 @@ _Row = TypeVar("_Row", FunctionEvent, FunctionEventAvg)
 
 
 class _Rows(list[_Row]):
-    """What events and averages have in common."""
+    """Common base of lists of events and of averages."""
 
     def __init__(self, rows: Iterable[Any] = (), options: Options | None = None) -> None:
         super().__init__(rows)

@@ -1,4 +1,4 @@
-"""What a profile shows: one event for each op, node and stretch of the user's code that ran."""
+"""Events of a profile: one for each op, node and named stretch of user code that ran."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a profile keeps of each event beside its time."""
+"""Options of a profile: which details of each event are kept besides its time."""
 
 from __future__ import annotations
 

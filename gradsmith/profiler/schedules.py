@@ -1,4 +1,4 @@
-"""When a profile records: a function from the number of a step to what is done during it."""
+"""Schedules of a profile: functions from the number of a step to the action during it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class ProfilerAction(enum.Enum):
-    """What a profile does during a step."""
+    """Action of a profile during a step."""
 
     NONE = 0
     WARMUP = 1  # record and throw away, so that what recording itself costs at first is not seen

@@ -25,7 +25,7 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 class ProfilerActivity(Enum):
-    """What a profile looks at."""
+    """Activities that a profile can record."""
 
     CPU = 0
 
@@ -158,7 +158,7 @@ class profile:
         self.stop()
 
     def _give_up(self) -> None:
-        """Whatever has failed, nothing is recorded any longer."""
+        """Stop recording, even after a failure."""
         self._running = False
         if self._recording is not None:
             self._end_recording(keep=False)
@@ -210,7 +210,7 @@ class profile:
     # ---- results
 
     def events(self) -> EventList:
-        """What was recorded last.
+        """The latest recording.
 
         Returns
         -------
@@ -265,7 +265,7 @@ def _check_activities(activities: Iterable[ProfilerActivity] | None) -> None:
 
 
 def _stays(before: ProfilerAction, action: ProfilerAction) -> bool:
-    """Does a recording go on? One that warmed up is thrown away, one that was to be handed over begins anew."""
+    """Does a recording go on? One that warmed up is thrown away, one that was to be handed over starts again."""
     if before is ProfilerAction.RECORD:
         return action in _RECORDING
     return before is action is ProfilerAction.WARMUP

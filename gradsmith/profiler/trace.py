@@ -32,7 +32,7 @@ def write_trace(path: str | os.PathLike[str], events: Sequence[FunctionEvent], o
 
 
 def trace_of(events: Sequence[FunctionEvent], options: Options) -> dict[str, Any]:
-    """What the file holds."""
+    """Contents of the trace file."""
     return {
         "schemaVersion": 1,
         "displayTimeUnit": "ms",

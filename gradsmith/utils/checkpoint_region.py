@@ -62,7 +62,7 @@ class _Slot(Recomputable):
         self.region = region
 
     def arrays(self) -> list[np.ndarray[Any, Any]]:
-        """What is kept on account of this slot: all that its checkpoint keeps, and what was recomputed."""
+        """Arrays kept because of this slot: those of its checkpoint, and the recomputed ones."""
         return [*self.region.arrays(), *([] if self.kept is None else [array_behind(self.kept.tensor)])]
 
 

@@ -17,7 +17,7 @@ __all__ = ["CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_c
 
 
 class CheckpointPolicy(enum.Enum):
-    """What becomes of the result of an op: it is kept, or it is computed again.
+    """Policy for the result of an op: keep it, or compute it again.
 
     ``PREFER`` may be overruled by tools that know more, ``MUST`` may not. Here both mean the same. The policies that
     offload keep the result where it is: there is no other device.
@@ -35,7 +35,7 @@ _RECOMPUTED = (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUT
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the op.
+    """Context of a policy call, besides the op.
 
     Attributes
     ----------

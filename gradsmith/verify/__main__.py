@@ -2,7 +2,7 @@
 
 python -m gradsmith.verify                      every entry
 python -m gradsmith.verify mul sum.dim          these
-python -m gradsmith.verify --table my_ops.yaml  those of a table outside the tree
+python -m gradsmith.verify --table my_ops.yaml  those of an external table
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m gradsmith.verify", description="Prove the entries of the op table numerically."
     )
     parser.add_argument("ops", nargs="*", metavar="OP", help="add, sum.dim, ...; an op stands for all its overloads")
-    parser.add_argument("--table", default="", metavar="FILE", help="a table outside the tree, see gradsmith.load")
+    parser.add_argument("--table", default="", metavar="FILE", help="an external table, see gradsmith.load")
     parser.add_argument("--functions", metavar="FILE", help="the Python file of the table's array functions")
     parser.add_argument("--jobs", type=int, default=PROCESSES, help="processes (default: %(default)s)")
     parser.add_argument("--matrix", type=Path, metavar="FILE", help="write the support matrix; of all entries only")

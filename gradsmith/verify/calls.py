@@ -69,7 +69,7 @@ def split_arguments(row: OpRow, values: Values) -> tuple[list[Any], Values]:
 
 
 def as_out(tensors: list[Any]) -> Any:
-    """What ``out=`` takes: the tensor for the only result, a tuple for several."""
+    """Value for ``out=``: a tensor for a single result, a tuple for several."""
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 

@@ -1,4 +1,4 @@
-"""The support matrix, docs/reference/support.md: the proofs that passed, entry by entry. Written only when none failed."""
+"""The support matrix, docs/reference/support.md: the proofs that passed. Written only when none failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD = """<!-- Made by `make verify`. Do not edit. -->
 
 # What is supported
 
-What `make verify` ran and found right, entry by entry; [verify.md](../guide/verify.md) says what each column stands for. A field
+The proofs of `make verify` that passed, entry by entry; [verify.md](../guide/verify.md) explains each column. A field
 is empty where an op does not have that form or property.
 
 """

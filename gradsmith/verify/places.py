@@ -1,4 +1,4 @@
-"""Where the entries of a table stand in its file."""
+"""Locations of the entries in the file of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found out about one entry."""
+"""The proof of one entry: which checks ran, and their results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Proof:
 
 
 def difference(found: Array, expected: Array, tolerance: float) -> str:
-    """What is wrong with `found`, with the numbers where they differ most; "" when nothing is."""
+    """Describe how `found` differs, with the numbers where it differs most; "" when it agrees."""
     if found.shape != expected.shape:
         return f"has shape {found.shape}, expected {expected.shape}"
     excess = excess_of(found, expected, tolerance)

@@ -1,4 +1,4 @@
-"""What each op should compute, by other means: the `reference` of its entry, evaluated.
+"""Expected values of each op, computed independently: the `reference` of its entry, evaluated.
 
 A reference is a Python expression over the arguments, `np`, `scipy` and the functions of this module, which are the
 definitions that do not fit into one expression. Nothing here uses the package's own ops.
@@ -56,7 +56,7 @@ def reference_of(row: OpRow) -> str:
 
 
 def names_for(text: str, own: str) -> dict[str, Any]:
-    """What a reference may say; `own` is the definition of the op itself."""
+    """Names in scope of a reference; `own` is the definition of the op itself."""
     definitions = {name: function for name, function in FUNCTIONS.items() if name == own}
     called = {name: definitions.get(name) or function_called(name) for name in called_names(text)}
     names: dict[str, Any] = {"__builtins__": builtins, "np": np, **called}

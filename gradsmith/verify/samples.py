@@ -34,7 +34,7 @@ CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 
 
 class Generators:
-    """What the expressions of samples call; section 6 of the head comment of derivatives.yaml."""
+    """Generators that the expressions of samples call; see docs/reference/yaml_reference.md."""
 
     def __init__(
         self, seed: int, dtype: DTypeLike, shape: Shape | None = None, sizes: Mapping[int, int] | None = None

@@ -28,7 +28,7 @@ AT_A_TIME = 4  # entries that a process fetches together
 
 @dataclass(frozen=True)
 class Source:
-    """Where the ops come from: gradsmith's own table, or one outside the tree, whose file `table` names."""
+    """The source of the ops: gradsmith's own table, or the external table in the file `table`."""
 
     table: str = ""
     functions: str | None = None

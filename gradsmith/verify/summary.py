@@ -1,4 +1,4 @@
-"""What is printed: a line for each entry, what failed, a sum at the end; and a bar on a terminal."""
+"""Printed output: a line for each entry, the failures, a summary; and a progress bar on a terminal."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class ReferenceOf:
 
 
 def _signature_of(row: OpRow) -> inspect.Signature:
-    """That of the schema; what follows a star is by name."""
+    """The call that the schema describes; arguments after a star are passed by name."""
     star = re.search(r"\*, (.*)\) ->", row.name)
     by_name = len(star[1].split(", ")) if star else 0
     places = len(row.arguments) - by_name

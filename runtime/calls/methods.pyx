@@ -1,4 +1,4 @@
-"""Methods of ops outside the tree, put into the Tensor class.
+"""Methods of external ops, put into the Tensor class.
 
 Tensor is a final class of C: Python refuses to set its attributes. The methods are compiled into a class of the same
 layout, and Tensor gets descriptors of its own over the same C functions, so that they cost what built-in ones do.

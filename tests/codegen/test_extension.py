@@ -1,4 +1,4 @@
-"""Tables outside the tree whose ops have names of gradsmith's: what a formula says must not change its meaning."""
+"""External tables whose ops have names of gradsmith's: what a formula says must not change its meaning."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tables outside the tree: what is built once is kept for all tests here."""
+"""External tables: what is built once is kept for all tests here."""
 
 import os
 import subprocess

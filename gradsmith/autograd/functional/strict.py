@@ -1,4 +1,4 @@
-"""What ``strict=True`` refuses: results that are zero because nothing depends on anything."""
+"""Checks of ``strict=True``: refuse results that are zero only because of a missing dependency."""
 
 from __future__ import annotations
 

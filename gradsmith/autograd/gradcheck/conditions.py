@@ -1,4 +1,4 @@
-"""What has to hold of gradients besides their values."""
+"""Checks of gradients besides their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gradcheck raises. It knows nothing of the checks, which all raise it."""
+"""The error that gradcheck raises. A module of its own, since all checks import it."""
 
 from __future__ import annotations
 

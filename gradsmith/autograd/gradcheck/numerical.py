@@ -74,7 +74,7 @@ def _require_analytic(found: Array | None, index: int) -> Array:
 
 
 def jacobian(found: Slopes, output: int, imaginary: bool, probes: Probes) -> Array:
-    """What the gradient of the real or imaginary part of one output has to be, seen through the probes.
+    """Expected gradient of the real or imaginary part of one output, projected on the probes.
 
     A row for each direction of the input. Of a complex input z = x + iy it is dL/dx + i dL/dy.
     """

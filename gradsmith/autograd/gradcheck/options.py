@@ -1,4 +1,4 @@
-"""What a check was asked to do."""
+"""Options of a check."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Subject:
         return [self.inputs[place] for place in self.places]
 
     def call(self, inputs: Any = None) -> tuple[Any, ...]:
-        """All outputs, recorded anew."""
+        """All outputs, recorded again."""
         outputs = as_tuple(self.func(*(self.inputs if inputs is None else inputs)))
         for index, output in enumerate(outputs):
             if not is_tensor(output):
@@ -69,7 +69,7 @@ class Subject:
         return [index for index, output in enumerate(self.outputs) if output.requires_grad]
 
     def differentiable_outputs(self) -> list[Any]:
-        """These outputs, recorded anew."""
+        """These outputs, recorded again."""
         return [output for output in self.call() if output.requires_grad]
 
     # ---- values at other points

@@ -64,7 +64,7 @@ def _warn_of_the_check() -> None:
 
 
 def check_undefined_tangents(subject: Subject) -> None:
-    """An input without tangent counts like one with a tangent of zeros, whatever tangents the others have."""
+    """An input without a tangent counts as one with a tangent of zeros."""
     tangents = random_tangents(subject)
     for place in subject.places:
         zeros = zeros_like(subject.inputs[place].detach())

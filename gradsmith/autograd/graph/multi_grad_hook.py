@@ -27,7 +27,7 @@ def register_multi_grad_hook(
     Parameters
     ----------
     tensors : sequence of Tensor
-        Those whose gradients are waited for. A tensor that the backward does not reach is not waited for.
+        Tensors whose gradients are waited for, except those that the backward does not reach.
     fn : callable
         With mode "all" it is called as ``fn(grads)`` when the last of the gradients has been computed, with a list that
         has None for each tensor without one. With mode "any" it is called as ``fn(grad)`` for the first of them. What
@@ -105,7 +105,7 @@ class _First:
 
 
 class _Run:
-    """What one backward has brought so far."""
+    """Gradients that one backward has delivered so far."""
 
     def __init__(self, nodes: list[Any]) -> None:
         self.missing = sum(will_engine_execute_node(node) for node in nodes)
@@ -113,7 +113,7 @@ class _Run:
 
 
 class _Collector:
-    """What the hooks of mode "all" have in common."""
+    """State shared by the hooks of mode "all"."""
 
     def __init__(self, tensors: Sequence[Any], fn: Callable[[Any], object]) -> None:
         nodes = [gradient_node(tensor) for tensor in tensors]

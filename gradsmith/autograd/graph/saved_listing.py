@@ -1,4 +1,4 @@
-"""What a graph keeps for backward."""
+"""List the values that a graph keeps for backward."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CHECKPOINT = "checkpoint"  # the attribute of what no node keeps, but a checkpoi
 
 
 class Recomputable(ABC):
-    """What a checkpoint puts in the place of a saved tensor."""
+    """Stand-in that a checkpoint saves instead of a tensor."""
 
     __slots__ = ()
 
     @abstractmethod
     def arrays(self) -> list[np.ndarray[Any, Any]]:
-        """What is in memory on account of it."""
+        """Arrays kept in memory because of it."""
 
 
 class SavedEntry(NamedTuple):

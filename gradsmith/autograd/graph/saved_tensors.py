@@ -119,7 +119,7 @@ class _KeptInBlock(Kept):
 
 
 class AllowedMutation:
-    """What a block of `allow_mutation_on_saved_tensors` keeps. PyTorch's names: programs look how much it is.
+    """State of a block of `allow_mutation_on_saved_tensors`. The names are PyTorch's: programs read the counts.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class AllowedMutation:
         self.original: weakref.WeakKeyDictionary[Kept, Any] = weakref.WeakKeyDictionary()
 
     def keep(self, tensor: Any) -> Kept:
-        """What keeps the value of `tensor`: one for all that save it at this version."""
+        """The handle for the value of `tensor`, shared by all nodes that save it at this version."""
         tid = id(tensor), tensor.data_ptr(), tensor._version
         kept = self.tid_to_weakhandle.get(tid)
         if kept is None or not _is_same(kept.tensor, tensor):

@@ -1,4 +1,4 @@
-"""What has no gradient must not depend on its input: a slope that is not zero would be dropped in silence."""
+"""A result without a gradient must not depend on its input: a nonzero slope would be dropped silently."""
 
 from __future__ import annotations
 

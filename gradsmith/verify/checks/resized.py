@@ -28,7 +28,7 @@ def check(subject: Subject, proof: Proof) -> None:
 
 
 def resized_settings(subject: Subject) -> Iterator[Setting]:
-    """Those whose other arguments still fit: the reference and the op take them."""
+    """Resized samples whose other arguments still fit: both the reference and the op accept them."""
     for case in subject.cases:
         plain = case.values()
         sizes = sorted({size for _, array in places_of(plain) for size in array.shape if size > 1})

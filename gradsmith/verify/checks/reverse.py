@@ -79,7 +79,7 @@ def check_recorded(setting: Setting, weights: list[Array], gradients: list[Array
 
 
 def check_some_inputs(setting: Setting, weights: list[Array], gradients: list[Array], proof: Proof) -> None:
-    """What is not wanted is neither saved nor computed; what is wanted must not depend on it."""
+    """Unwanted gradients are neither saved for nor computed, and do not affect the wanted ones."""
     every = dict(zip(setting.places, gradients))
     for count in range(1, len(setting.places)):
         for places in combinations(setting.places, count):

@@ -66,5 +66,5 @@ def is_read(setting: Setting, name: str, weights: list[Array]) -> bool:
 
 
 def poison(array: Array) -> None:
-    """Behind the back of the version counter, which would report it."""
+    """Change the array without counting in the version, which would raise an error."""
     array[...] = ~array if array.dtype.kind == "b" else np.nan
