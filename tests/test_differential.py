@@ -117,7 +117,7 @@ def test_a_script_runs_by_itself(seed, tmp_path, capsys, monkeypatch):
 def test_explanations_are_documented():
     for explanation in EXPLANATIONS:
         page, words = explanation.documented
-        assert words in (ROOT / "docs" / page).read_text(), explanation.name
+        assert words in (ROOT / "docs" / "internals" / "decisions" / page).read_text(), explanation.name
 
 
 def test_nothing_explains_a_wrong_value():

@@ -75,9 +75,9 @@ def test_the_mistake_that_the_readme_shows() -> None:
     assert shown in re.sub(r"(derivatives\.yaml):\d+:", r"\1:...:", (root / "README.md").read_text())
 
 
-def test_the_cases_that_the_notes_name_exist() -> None:
-    notes = (Path(__file__).parents[2] / "docs" / "notes.md").read_text()
-    table = notes.partition("## What PyTorch's generator checks")[2].partition("Beyond that")[0]
+def test_the_cases_that_the_decisions_name_exist() -> None:
+    page = Path(__file__).parents[2] / "docs" / "internals" / "decisions" / "generator_checks.md"
+    table = page.read_text().partition("Beyond that")[0]
     here = "".join(line.split(" | ")[-1] for line in table.splitlines() if line.startswith("| "))
     named = set(re.findall(r"`([a-z_]+_[a-z_]+)`", here))
     assert len(named) > 30

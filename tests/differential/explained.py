@@ -66,7 +66,7 @@ from .program import STEP
 class Explanation(NamedTuple):
     name: str
     reason: str
-    documented: tuple[str, str]  # a page of docs/, and what it says there
+    documented: tuple[str, str]  # a page of docs/internals/decisions, and what it says there
     applies: Callable[[Difference], bool]
 
 
@@ -74,13 +74,13 @@ EXPLANATIONS = (
     Explanation(
         "only here",
         "An op, or a form of one, that PyTorch does not have.",
-        ("notes.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
         absent_in_pytorch,
     ),
     Explanation(
         "more is taken",
         "Dtypes that PyTorch's kernel lacks, numbers in the place of tensors, lists in the place of index tensors.",
-        ("notes.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
         lambda d: only_pytorch_refuses(
             "not implemented for", "must be Tensor, not", "must be int, not tuple", "invalid combination of arguments",
             "takes no (keyword )?arguments", "takes 1 positional", "unexpected keyword",
@@ -97,20 +97,20 @@ EXPLANATIONS = (
     Explanation(
         "derivative only here",
         "PyTorch has not implemented the derivative of an op.",
-        ("notes.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
         lambda d: only_pytorch_refuses("derivative for .* is not implemented")(d)
         or reaches_floor_division(d),
     ),
     Explanation(
         "out is not resized",
         "PyTorch resizes an `out` that has elements, with a warning.",
-        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        ("writes.md", "**`out=` changes all its tensors or none.**"),
         not_resized,
     ),
     Explanation(
         "out takes conversions",
         "The result is converted to the dtype of `out`, as promoting ops do it; memory of an array can be exchanged.",
-        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        ("writes.md", "**`out=` changes all its tensors or none.**"),
         into_out(
             "Expected out tensor to have dtype", "Found dtype", "resize storage", "got .* instead", "Expected out type",
             "dtype for input and out to match", "self and result must have the same", "result dtype .* does not match",
@@ -120,68 +120,68 @@ EXPLANATIONS = (
     Explanation(
         "dual numbers are aliases",
         "In PyTorch the dual number and the primal are views of the tensor.",
-        ("notes.md", "**A dual number is an alias, no view.**"),
+        ("forward_mode.md", "**A dual number is an alias, no view.**"),
         of_dual_number,
     ),
     Explanation(
         "gradients are tensors of their own",
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
-        ("notes.md", "**A gradient that was given stays as it is.**"),
+        ("gradients.md", "**A gradient that was given stays as it is.**"),
         lambda d: written_gradient(d) or another_tensor_than_given(d),
     ),
     Explanation(
         "unused inputs are found first",
         "An input that no path leads to is reported before anything runs.",
-        ("notes.md", "**Refused means unchanged.**"),
+        ("errors.md", "**Refused means unchanged.**"),
         found_unused_after_the_run,
     ),
     Explanation(
         "a view that out resizes",
         "It gets memory of its own.",
-        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        ("writes.md", "**`out=` changes all its tensors or none.**"),
         resized_view,
     ),
     Explanation(
         "leaves take gradients as they arrive",
         "A leaf with hooks runs as soon as it is complete.",
-        ("notes.md", "**Leaves take gradients as they arrive.**"),
+        ("engine_order.md", "**Leaves take gradients as they arrive.**"),
         order_of_leaves,
     ),
     Explanation(
         "layout of gradients",
         "A gradient lies in memory as it was computed.",
-        ("notes.md", "**Results keep the order of dimensions.**"),
+        ("order_of_dimensions.md", "**Results keep the order of dimensions.**"),
         strides_of_gradient,
     ),
     Explanation(
         "writes through views of expanded tensors",
         "PyTorch's backward of such a write refuses; here the gradient follows from the geometry.",
-        ("notes.md", "**A written view is described by its geometry.**"),
+        ("views.md", "**A written view is described by its geometry.**"),
         write_through_expanded,
     ),
     Explanation(
         "comparisons in place",
         "PyTorch gives the result a history whose gradients are zeros.",
-        ("notes.md", "**What has no derivative is not written over a graph.**"),
+        ("writes.md", "**What has no derivative is not written over a graph.**"),
         compared_in_place,
     ),
     Explanation(
         "one node for all parts",
         "PyTorch's split_copy and unbind_copy are nodes of their own; here each part is a copy of a view.",
-        ("notes.md", "**A copy of parts is a copy of each part.**"),
+        ("views.md", "**A copy of parts is a copy of each part.**"),
         hook_on_node_of_parts,
     ),
     Explanation(
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
-        ("notes.md", "**What is saved is priced, and the author is asked.**"),
+        ("saved_values.md", "**What is saved is priced, and the author is asked.**"),
         lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
         and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
     ),
     Explanation(
         "a number over a tensor",
         "PyTorch divides by multiplying with the reciprocal, and keeps that in the place of the tensor.",
-        ("notes.md", "**A number over a tensor keeps the tensor.**"),
+        ("numbers.md", "**A number over a tensor keeps the tensor.**"),
         lambda d: (only_we_refuse("saved by DivBackward0")(d)
         or only_pytorch_refuses("backward through the graph a second time")(d))
         and any(step.call == "{0} / {1}" and not STEP.match(step.args[0]) for step in d.history),
@@ -189,58 +189,58 @@ EXPLANATIONS = (
     Explanation(
         "out without a derivative",
         "PyTorch refuses `out` beside an operand that requires grad also where the result is of integers.",
-        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        ("writes.md", "**`out=` changes all its tensors or none.**"),
         lambda d: re.search("int|bool", d.step.kwargs.get("dtype", "")) is not None
         and only_pytorch_refuses("functions with out=... arguments don't support automatic differentiation")(d),
     ),
     Explanation(
         "where nothing lies",
         "The offset of a view without elements is NumPy's.",
-        ("notes.md", "**Where dtypes and numbers are taken that PyTorch refuses, or refused where it takes them.**"),
+        ("dtypes.md", "**Where dtypes and numbers are taken that PyTorch refuses, or refused where it takes them.**"),
         lambda d: d.aspect == "plain value" and "storage_offset" in d.step.call
         and all(0 in x.shape for x in d.operands),
     ),
     Explanation(
         "a view belongs to its base",
         "The base came to require grad after the view was made.",
-        ("notes.md", "**A view belongs to its base, whenever that came to require grad.**"),
+        ("views.md", "**A view belongs to its base, whenever that came to require grad.**"),
         base_came_to_require_grad,
     ),
     Explanation(
         "one of several views keeps its history",
         "PyTorch refuses to give a new one.",
-        ("notes.md", "**One of several views keeps its history when the base is written.**"),
+        ("views.md", "**One of several views keeps its history when the base is written.**"),
         lambda d: "refused" in str(d.theirs) or only_pytorch_refuses("function that returns multiple views")(d),
     ),
     Explanation(
         "a source larger than its index",
         "PyTorch's backward gives a gradient of the index's shape, and refuses it.",
-        ("notes.md", "**The source of `scatter` may be larger than the index.**"),
+        ("accepted_calls.md", "**The source of `scatter` may be larger than the index.**"),
         lambda d: only_pytorch_refuses("Scatter.* returned an invalid gradient")(d)
         or (called_before(d, "scatter") and only_pytorch_refuses("CopySlices returned an invalid gradient")(d)),
     ),
     Explanation(
         "gradients of inference mode",
         "PyTorch cannot add to a `.grad` that was made in inference mode.",
-        ("notes.md", "**A gradient that was given stays as it is.**"),
+        ("gradients.md", "**A gradient that was given stays as it is.**"),
         lambda d: "backward" in d.step.call and only_pytorch_refuses("Inplace update to inference tensor")(d),
     ),
     Explanation(
         "a copy of a view",
         "PyTorch's view_copy also copies where `view` refuses.",
-        ("notes.md", "**The names say what is shared.**"),
+        ("accepted_calls.md", "**The names say what is shared.**"),
         lambda d: of_call("view_copy", aspects=("error",))(d) and only_we_refuse("cannot be seen as size")(d),
     ),
     Explanation(
         "label_smoothing between 0 and 1",
         "PyTorch ignores a negative one.",
-        ("notes.md", "**Smoothing is between 0 and 1.**"),
+        ("accepted_calls.md", "**Smoothing is between 0 and 1.**"),
         only_we_refuse("label_smoothing must be between"),
     ),
     Explanation(
         "numbers in tensors are tensors",
         "PyTorch takes a tensor without dimensions for a Python number where an argument may be one.",
-        ("notes.md", "**A tensor is no number.**"),
+        ("numbers.md", "**A tensor is no number.**"),
         lambda d: (of_call("clamp", "clip", "max", "min", aspects=("dtype", "error"))(d)
         and any(x.shape == () for x in d.operands))
         or (only_we_refuse("saved by Clamp")(d) and called_before(d, "clamp", "clip")),
@@ -248,32 +248,32 @@ EXPLANATIONS = (
     Explanation(
         "the operator is the op",
         "PyTorch's `~` has a TypeError of its own.",
-        ("notes.md", "**The first mistake is named.**"),
+        ("errors.md", "**The first mistake is named.**"),
         lambda d: of_call("~", aspects=("error type",))(d)
         and str(d.ours).startswith("NotImplementedError") and str(d.theirs).startswith("TypeError"),
     ),
     Explanation(
         "an index is refused as an index",
         "PyTorch's index_select has a RuntimeError for tensors without dimensions, its narrow_copy for a wrong one.",
-        ("notes.md", "**The first mistake is named.**"),
+        ("errors.md", "**The first mistake is named.**"),
         lambda d: of_call("index_select", "index_add", "narrow_copy", aspects=("error type",))(d),
     ),
     Explanation(
         "a gradient has the shape of its tensor",
         "PyTorch's gradient of a real sgn is a number.",
-        ("notes.md", "**Limits are values.**"),
+        ("special_values.md", "**Limits are values.**"),
         lambda d: d.aspect in ("shape", "strides") and called_before(d, "sgn") and "grad" in d.where,
     ),
     Explanation(
         "undefined gradients",
         "PyTorch calls the hooks of a tensor with None.",
-        ("notes.md", "**Undefined gradients do not call hooks of tensors.**"),
+        ("engine_order.md", "**Undefined gradients do not call hooks of tensors.**"),
         only_undefined_gradients,
     ),
     Explanation(
         "the variance over no dimension",
         "PyTorch's gradient counts one element where the value counts all.",
-        ("notes.md", "**Limits are values.**"),
+        ("special_values.md", "**Limits are values.**"),
         lambda d: d.aspect in ("gradient", "value", "hook", "requires_grad") and any(
             re.search(r"\.(var|std)$", step.call) and "()" in (*step.args, *step.kwargs.values())
             for step in (*d.history, d.step)
@@ -282,19 +282,19 @@ EXPLANATIONS = (
     Explanation(
         "differentiable once",
         "PyTorch does not see that a gradient depends on an input through a saved tensor alone.",
-        ("notes.md", "**`once_differentiable` looks at saved tensors too.**"),
+        ("custom_functions.md", "**`once_differentiable` looks at saved tensors too.**"),
         reaches_once_differentiable,
     ),
     Explanation(
         "the gradient of a broadcast write",
         "A CopySlices node adds up what was broadcast before its hooks run.",
-        ("notes.md", "**Broadcasting is undone in one place.**"),
+        ("generated_text.md", "**Broadcasting is undone in one place.**"),
         lambda d: d.aspect == "shape" and d.where.startswith("hook") and called_before(d, "node_hook"),
     ),
     Explanation(
         "numbers are compared as numbers",
         "PyTorch converts a negative number to an unsigned dtype before it compares.",
-        ("notes.md", "**A comparison with a number compares numbers.**"),
+        ("numbers.md", "**A comparison with a number compares numbers.**"),
         lambda d: d.aspect == "value"
         and any(x.dtype.startswith("uint") for x in d.operands)
         and bool(COMPARES(d.step.call)),
@@ -302,13 +302,13 @@ EXPLANATIONS = (
     Explanation(
         "complex infinities",
         "Products of infinite complex numbers have NaN in parts that depend on how the compiler writes a product.",
-        ("notes.md", "**Infinite complex numbers.**"),
+        ("special_values.md", "**Infinite complex numbers.**"),
         complex_infinity,
     ),
     Explanation(
         "limits",
         "PyTorch multiplies zero by infinity where the limit is a number.",
-        ("notes.md", "**Limits are values.**"),
+        ("special_values.md", "**Limits are values.**"),
         lambda d: of_infinity(d)
         and (
             called_before(d, "gelu", "silu")
@@ -318,13 +318,13 @@ EXPLANATIONS = (
     Explanation(
         "no two writes to one place",
         "PyTorch checks some writes to expanded memory and not others.",
-        ("notes.md", "**Memory that several elements share is not written.**"),
+        ("writes.md", "**Memory that several elements share is not written.**"),
         only_we_refuse("more than one element of the written-to tensor"),
     ),
     Explanation(
         "no write that a graph does not see",
         "PyTorch lets ops without a derivative write over tensors that require grad.",
-        ("notes.md", "**What has no derivative is not written over a graph.**"),
+        ("writes.md", "**What has no derivative is not written over a graph.**"),
         lambda d: only_we_refuse("has no derivative, so it cannot", "leaf Variable .* (logical|bitwise)_")(d)
         or only_we_refuse("modified inplace by (logical|bitwise)_")(d)
         or only_we_refuse("don't support automatic differentiation")(d),
@@ -332,7 +332,7 @@ EXPLANATIONS = (
     Explanation(
         "copies are copies",
         "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
-        ("notes.md", "**The names say what is shared.**"),
+        ("accepted_calls.md", "**The names say what is shared.**"),
         lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
         or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
         or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj")))
@@ -344,26 +344,26 @@ EXPLANATIONS = (
     Explanation(
         "the transpose of a number",
         "PyTorch's mT gives a tensor without dimensions itself.",
-        ("notes.md", "**The names say what is shared.**"),
+        ("accepted_calls.md", "**The names say what is shared.**"),
         transposed_number,
     ),
     Explanation(
         "integers have no history",
         "A write makes PyTorch's integers require grad.",
-        ("notes.md", "**Integers have no history.**"),
+        ("writes.md", "**Integers have no history.**"),
         integer_with_history,
     ),
     Explanation(
         "powers with a bool exponent",
         "PyTorch's backward subtracts one from the exponent, and refuses to do that to a bool.",
-        ("notes.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
         lambda d: called_before(d, "**", "pow") and re.search("grad|backward", d.step.call) is not None
         and only_pytorch_refuses("Subtraction, the `-` operator, with a bool tensor", "unknown ivalue tag 4")(d),
     ),
     Explanation(
         "indices that hooks have converted",
         "A hook on saved tensors gave an index back in another dtype; each library has an exception of its own.",
-        ("notes.md", "**The first mistake is named.**"),
+        ("errors.md", "**The first mistake is named.**"),
         lambda d: d.aspect in ("error", "error type")
         and re.search("only supports boolean masks|tensors used as indices must be", str(d.theirs)) is not None
         and any("saved_hooks" in step.source() for step in d.history),
@@ -371,68 +371,68 @@ EXPLANATIONS = (
     Explanation(
         "one value is written",
         "PyTorch's fill_ takes numbers for an expanded tensor, but no tensor.",
-        ("notes.md", "**Memory that several elements share is not written.**"),
+        ("writes.md", "**Memory that several elements share is not written.**"),
         lambda d: of_call(".fill_", aspects=("error",))(d) and only_pytorch_refuses("more than one element")(d),
     ),
     Explanation(
         "inputs are read before anything is written",
         "PyTorch refuses most operands that overlap what is written, and reads from what it has written in others.",
-        ("notes.md", "`a[1:].add_(a[:-1])`"),
+        ("dtypes.md", "`a[1:].add_(a[:-1])`"),
         lambda d: overlapping_operands(d) or out_among_inputs(d) or reads_what_it_writes(d),
     ),
     Explanation(
         "converted into out",
         "PyTorch computes in double for an `out` of double.",
-        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        ("writes.md", "**`out=` changes all its tensors or none.**"),
         computed_in_single,
     ),
     Explanation(
         "gelu into strides",
         "PyTorch's gelu of float32 into an `out` with gaps gives numbers that are no values of gelu.",
-        ("notes.md", "**`out=` changes all its tensors or none.**"),
+        ("writes.md", "**`out=` changes all its tensors or none.**"),
         lambda d: of_call("gelu", aspects=("value",))(d) and "out" in d.step.kwargs,
     ),
     Explanation(
         "the variance of a NaN",
         "PyTorch's gradient is infinite wherever an element is not equal to the mean, as NaN is not.",
-        ("notes.md", "the variance of one NaN"),
+        ("dtypes.md", "the variance of one NaN"),
         infinite_variance,
     ),
     Explanation(
         "negative powers of integers",
         "PyTorch gives zero, one or minus one.",
-        ("notes.md", "An integer to a negative integer power"),
+        ("dtypes.md", "An integer to a negative integer power"),
         only_we_refuse("Integers to negative integer powers"),
     ),
     Explanation(
         "expanded memory is not written by an index",
         "PyTorch does not look for an overlap where the written tensor repeats its elements, or has gaps.",
-        ("notes.md", "**Memory that several elements share is not written.**"),
+        ("writes.md", "**Memory that several elements share is not written.**"),
         lambda d: only_we_refuse("some elements of the input tensor and of the written-to tensor")(d)
         and any(n > 1 and (step == 0 or x.strides[-1] > 1) for x in d.operands for n, step in zip(x.shape, x.strides)),
     ),
     Explanation(
         "a product of zeros and NaN",
         "PyTorch gives zeros without looking at the other factors.",
-        ("notes.md", "The gradient of a product of several zeros and a NaN is NaN"),
+        ("dtypes.md", "The gradient of a product of several zeros and a NaN is NaN"),
         several_zeros,
     ),
     Explanation(
         "halves are multiplied in float32",
         "PyTorch rounds after each factor.",
-        ("notes.md", "`prod` of float16 multiplies in float32"),
+        ("dtypes.md", "`prod` of float16 multiplies in float32"),
         lambda d: d.aspect == "value" and d.step.name == "prod" and any(x.dtype == "float16" for x in d.operands),
     ),
     Explanation(
         "a bool has no power",
         "PyTorch's pow has shortcuts for the exponents True and False.",
-        ("notes.md", "A bool tensor has no power"),
+        ("dtypes.md", "A bool tensor has no power"),
         of_bool_powers,
     ),
     Explanation(
         "refused also where there is nothing",
         "PyTorch does not check what it needs for no element.",
-        ("notes.md", "`index_add` refuses an index out of range also where there is nothing to add"),
+        ("dtypes.md", "`index_add` refuses an index out of range also where there is nothing to add"),
         lambda d: nothing_of_integers(d)
         or ((of_call("scatter", aspects=("error",))(d) and only_we_refuse("without overflow")(d))
         and any(0 in x.shape for x in d.operands))
@@ -442,7 +442,7 @@ EXPLANATIONS = (
     Explanation(
         "views of nothing",
         "PyTorch keeps an offset for a view without elements.",
-        ("notes.md", "and the offset that NumPy\n  gives it"),
+        ("dtypes.md", "and the offset that NumPy\n  gives it"),
         lambda d: any(0 in x.shape for x in d.operands)
         and (
             only_pytorch_refuses("out of bounds for storage")(d)
@@ -452,95 +452,95 @@ EXPLANATIONS = (
     Explanation(
         "truth of fractions",
         "PyTorch's all and any convert to the uint8 of `out` first, which makes zeros of fractions.",
-        ("notes.md", "are asked for the truth of the numbers themselves"),
+        ("dtypes.md", "are asked for the truth of the numbers themselves"),
         lambda d: of_call("lib.all", "lib.any", aspects=("value",))(d) and d.ours.dtype == np.uint8,
     ),
     Explanation(
         "no sparse tensors",
         "PyTorch's gather can have a sparse gradient.",
-        ("notes.md", "There are no sparse tensors"),
+        ("dtypes.md", "There are no sparse tensors"),
         only_we_refuse("there are no sparse tensors"),
     ),
     Explanation(
         "the weight of nll_loss is converted",
         "PyTorch wants it in the dtype of the input.",
-        ("notes.md", "convert `weight` to the dtype of their input"),
+        ("dtypes.md", "convert `weight` to the dtype of their input"),
         lambda d: of_call("nll_loss", "cross_entropy", aspects=("error",))(d)
         and only_pytorch_refuses("expected scalar type")(d),
     ),
     Explanation(
         "hooks of what was asked for",
         "PyTorch's `grad` gives the gradient before the hooks of the tensor when its node has to run as well.",
-        ("notes.md", "**`grad` gives what the hooks of the tensor made of the gradient.**"),
+        ("gradients.md", "**`grad` gives what the hooks of the tensor made of the gradient.**"),
         hook_of_what_was_asked_for,
     ),
     Explanation(
         "no complex numbers of two halves",
         "PyTorch has complex32.",
-        ("notes.md", "There is no complex dtype of two float16"),
+        ("dtypes.md", "There is no complex dtype of two float16"),
         lambda d: d.aspect == "dtype" and (d.ours, d.theirs) == ("complex64", "complex32"),
     ),
     Explanation(
         "a class index that was changed",
         "PyTorch has saved a copy of class indices that do not lie by rows.",
-        ("notes.md", "`nll_loss` saves the class indices themselves"),
+        ("dtypes.md", "`nll_loss` saves the class indices themselves"),
         lambda d: only_we_refuse("saved by NllLossBackward0")(d) and called_before(d, "nll_loss", "cross_entropy"),
     ),
     Explanation(
         "detached after it was saved",
         "A custom Function of PyTorch gives the tensor back with its own node for a history.",
-        ("notes.md", "**A saved tensor that was detached has lost its history.**"),
+        ("saved_values.md", "**A saved tensor that was detached has lost its history.**"),
         lambda d: only_we_refuse("trying to use a saved tensor that has been detached in-place")(d)
         and called_before(d, ".apply"),
     ),
     Explanation(
         "squares beyond float32",
         "PyTorch's variance of complex64 is infinite.",
-        ("notes.md", "`std` of complex64 in double"),
+        ("dtypes.md", "`std` of complex64 in double"),
         squares_beyond_float32,
     ),
     Explanation(
         "nothing below a view made in no_grad",
         "PyTorch runs the nodes above it, and finds what they saved gone.",
-        ("notes.md", "**What leads nowhere is not run.**"),
+        ("engine_order.md", "**What leads nowhere is not run.**"),
         leads_nowhere,
     ),
     Explanation(
         "one value of several dimensions under a mask",
         "PyTorch's index_put takes it for a number.",
-        ("notes.md", "`index_put` of one value under a mask"),
+        ("dtypes.md", "`index_put` of one value under a mask"),
         lambda d: of_call("index_put", aspects=("error",))(d)
         and only_we_refuse(r"values of size \[1(, 1)+\] cannot be broadcast")(d),
     ),
     Explanation(
         "views inside an op",
         "PyTorch's einsum and linear give views of what they have computed.",
-        ("notes.md", "**What an op has computed is no view.**"),
+        ("views.md", "**What an op has computed is no view.**"),
         lambda d: d.step.call.endswith("detach_") and result_of(d, "einsum", "linear")
         and only_pytorch_refuses("Can't detach views")(d),
     ),
     Explanation(
         "remainders of far larger numbers",
         "PyTorch's vectors give NaN.",
-        ("notes.md", "**Limits are values.**"),
+        ("special_values.md", "**Limits are values.**"),
         far_smaller_divisor,
     ),
     Explanation(
         "the variance of large equal numbers",
         "What is left of it is rounding.",
-        ("notes.md", "**A variance is zero up to rounding.**"),
+        ("special_values.md", "**A variance is zero up to rounding.**"),
         cancelled_variance,
     ),
     Explanation(
         "an index of no kind",
         "NumPy's exception, which also names the kinds that there are.",
-        ("notes.md", "**The first mistake is named.**"),
+        ("errors.md", "**The first mistake is named.**"),
         index_of_no_kind,
     ),
     Explanation(
         "another mistake is named",
         "A call with several mistakes is refused for one of them, and the order of the checks is another.",
-        ("notes.md", "**The first mistake is named.**"),
+        ("errors.md", "**The first mistake is named.**"),
         lambda d: another_mistake(d) or unknown_argument(d) or two_mistakes_of_complex(d),
     ),
 )  # fmt: skip

@@ -76,6 +76,14 @@ def test_files_that_are_named_are_there(name):
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_every_decision_is_in_the_index_and_short():
+    folder = ROOT / "docs" / "internals" / "decisions"
+    pages = {page.name for page in folder.glob("*.md")} - {"README.md"}
+    listed = re.findall(r"^- \[[^]]+\]\((\w+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(pages)
+    assert {page for page in pages if (folder / page).read_text(encoding="utf-8").count("\n") > 80} == set()
+
+
 # ---- pictures
 
 

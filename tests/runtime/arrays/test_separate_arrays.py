@@ -282,7 +282,7 @@ def test_each_side_has_its_own_right_to_write():
 
 
 def test_a_read_only_array_stays_read_only():
-    """PyTorch warns and lets the tensor write; see docs/notes.md."""
+    """PyTorch warns and lets the tensor write; see docs/internals/decisions/numpy_arrays.md."""
     w = np.arange(4.0)
     w.flags.writeable = False
     t = gs.from_numpy(w)

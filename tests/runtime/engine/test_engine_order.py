@@ -123,7 +123,7 @@ def test_a_root_inside_the_graph_of_another():
 
 
 def test_a_leaf_that_gets_its_first_hook_while_the_backward_runs():
-    """What has arrived stays as it was, the hook gets the rest; see docs/notes.md, "Leaves take gradients"."""
+    """What has arrived stays as it was, the hook gets the rest; see docs/internals/decisions/engine_order.md."""
     x = leaf(1.0)
     early, late = x * 2, x * 3
     early.register_hook(lambda grad: x.register_hook(lambda rest: rest * 10) and None)
