@@ -24,7 +24,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug check-memory explain verify test fuzz check demo bench bench-edit docs clean distclean help
+.PHONY: all venv generate check-generated build debug check-memory explain verify test test-all fuzz check demo bench bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -49,8 +49,11 @@ check-memory: generate  ## run tests with every access to memory watched; needs 
 verify: build         ## prove every entry numerically, write docs/reference/support.md; OPS="mul tanh" proves some
 	@$(RUN) -m gradsmith.verify $(if $(OPS),$(OPS),--matrix docs/reference/support.md) $(ARGS)
 
-test: build           ## run the tests; ARGS="-k name" picks some
-	@$(RUN) -m pytest $(ARGS)
+test: build           ## run the tests, except the longest and those that compile packages; ARGS="-k name" picks some of all
+	@$(RUN) $(if $(ARGS),-m pytest $(ARGS),.ci/test -m "not compiles and not long")
+
+test-all: build       ## run all tests
+	@$(RUN) .ci/test $(ARGS)
 
 fuzz: build           ## random programs against PyTorch, where it is installed: make fuzz ARGS="--programs 20000 --seed 1"
 	@$(TORCH_PYTHON) -m tests.differential $(ARGS)

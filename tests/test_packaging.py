@@ -12,6 +12,8 @@ import pytest
 
 import gradsmith
 
+pytestmark = pytest.mark.compiles
+
 ROOT = Path(__file__).resolve().parents[1]
 LINKS = {"runtime", "generated", "codegen", "compiling"}
 NOT_SOURCES = shutil.ignore_patterns(

@@ -7,6 +7,8 @@ import sys
 import pytest
 from code_blocks import ROOT
 
+pytestmark = pytest.mark.compiles
+
 SCRIPT = ROOT / "examples" / "own_ops.py"
 
 

@@ -6,6 +6,8 @@ import pytest
 
 import gradsmith as gs
 
+pytestmark = pytest.mark.compiles
+
 TABLE = """
 keeping:
 - name: doubled(Tensor self) -> Tensor

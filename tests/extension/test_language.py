@@ -10,6 +10,8 @@ from gradsmith.autograd import forward_ad, grad
 from gradsmith.autograd.graph import get_gradient_edge
 from gradsmith.verify import prove
 
+pytestmark = pytest.mark.compiles
+
 HERE = Path(__file__).resolve().parent
 
 

@@ -16,6 +16,8 @@ from gradsmith.compiling.toolchain import BuildError
 from gradsmith.extension import cache as cache_module
 from gradsmith.extension import packages
 
+pytestmark = pytest.mark.compiles
+
 LOAD = "import sys, gradsmith as gs; ops = gs.load(sys.argv[1])"
 
 

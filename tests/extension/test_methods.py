@@ -3,6 +3,8 @@
 import pytest
 from outside_tables import HERE, SMALL
 
+pytestmark = pytest.mark.compiles
+
 SETUP = (
     "import sys, numpy as np, gradsmith as gs\n"
     "ops = gs.load(sys.argv[1], methods=True)\n"

@@ -10,6 +10,8 @@ from gradsmith.autograd import forward_ad as fwAD
 from gradsmith.autograd import grad
 from gradsmith.generated.op_table import OpRow
 
+pytestmark = pytest.mark.compiles
+
 STEP = 1e-5
 random = np.random.default_rng(7)
 DATA = random.normal(size=(3, 4))

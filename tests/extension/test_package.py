@@ -5,6 +5,8 @@ import os
 import pytest
 from outside_tables import ROOT, SMALL
 
+pytestmark = pytest.mark.compiles
+
 VALUE = "import numpy as np, gradsmith as gs, {0} as ops; print(np.allclose(ops.ripple(gs.ones(2)), np.sin(1)))"
 
 

@@ -7,6 +7,8 @@ import gradsmith as gs
 from gradsmith.autograd import forward_ad as fwAD
 from gradsmith.autograd import grad
 
+pytestmark = pytest.mark.compiles
+
 # Op: signature, what its entry says, the ways to keep less than everything.
 ENTRIES = {
     "exp_like": ("Tensor self", "forward: ufunc(exp)\n  self: grad * conj(result)", ("self", "result")),

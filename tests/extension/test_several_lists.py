@@ -11,6 +11,8 @@ from gradsmith.autograd import forward_ad as fwAD
 from gradsmith.autograd import grad
 from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
 
+pytestmark = pytest.mark.compiles
+
 HERE = Path(__file__).resolve().parent
 random = np.random.default_rng(3)
 

@@ -10,6 +10,8 @@ import pytest
 
 import gradsmith
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Plain Python that writes files and starts compilers, which is no place for arguments without sense.

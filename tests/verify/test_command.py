@@ -12,6 +12,8 @@ from gradsmith.verify.matrix import page_of
 from gradsmith.verify.places import Places
 from gradsmith.verify.summary import Bar, line_of, problems_of, summary_of
 
+pytestmark = pytest.mark.long
+
 WRONG = Proof(
     "tanh",
     failures=[

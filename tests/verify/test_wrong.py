@@ -10,6 +10,8 @@ from gradsmith.verify import prove
 from gradsmith.verify.__main__ import main
 from gradsmith.verify.summary import problems_of
 
+pytestmark = pytest.mark.compiles
+
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "wrong.yaml"
 ENTRY = re.compile(r"(?m)^(?:# (.*)\n)?- name: (\w+)\(")

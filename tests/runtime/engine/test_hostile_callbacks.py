@@ -12,6 +12,8 @@ import gradsmith as gs
 from gradsmith.autograd import Function, forward_ad, grad
 from gradsmith.autograd.graph import saved_tensors_hooks
 
+pytestmark = pytest.mark.long
+
 
 def leaf():
     return gs.tensor(np.array([1.0, 2.0]), requires_grad=True)

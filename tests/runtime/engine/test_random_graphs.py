@@ -6,6 +6,7 @@
 import os
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_programs import BINARY, FACTORS, MODES, NUDGE, START, UNARY, VIEWS, WRITES, Machine, Model, Step, execute
@@ -13,6 +14,8 @@ from random_programs import BINARY, FACTORS, MODES, NUDGE, START, UNARY, VIEWS, 
 import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
+
+pytestmark = pytest.mark.long
 
 EXAMPLES = int(os.environ.get("GRADSMITH_EXAMPLES", "0"))
 bounded = settings(

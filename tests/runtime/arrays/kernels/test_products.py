@@ -40,6 +40,7 @@ def matrix_layouts(x):
     yield np.ascontiguousarray(x[..., ::-1])[..., ::-1], False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, "int64", "int32", "bool", "float16"])
 @pytest.mark.parametrize("shapes", PRODUCTS)
 def test_matmul(dtype, shapes, backend, threads):
