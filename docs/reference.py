@@ -23,11 +23,11 @@ REFERENCE = ROOT / "docs" / "reference"
 MADE_BY = "<!-- Made by `make docs`. Do not edit. -->\n"
 
 ERRORS_PAGE_HEAD = f"""{MADE_BY}
-# Every mistake that the generator finds
+# Errors of the generator
 
-Each section is a table with a mistake in it, as the tests keep it, and what the generator says: line, column, the op,
-the problem, and what would have been right. All mistakes of a run are reported together; what only follows from
-another mistake is not. The language itself is in [yaml_reference.md](yaml_reference.md).
+Each section shows a table with an error in it, taken from the tests, and the message of the generator: line, column,
+op, problem, and what would have been right. All errors of a run are reported together, except those that only follow
+from another one. The language itself is in [yaml_reference.md](yaml_reference.md).
 
 """
 

@@ -12,7 +12,7 @@ from .simplify import choice, conjugate, difference, number, powers, product, qu
 from .symbolic import ZERO, Apply, Constant, Operation, Symbolic, Variable
 
 CONJUGATES = frozenset({"conj", "conj_physical"})
-# What real numbers pass unchanged.
+# Functions that leave real numbers unchanged.
 REAL_IDENTITIES = CONJUGATES | {"real", "positive"}
 _WHOLE_POWERS = range(-8, 9)
 

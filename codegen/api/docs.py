@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..model import Op
 from ..spec.schema import Argument
 
-# What the words of the table mean to a caller.
+# Meaning of the table's words to a caller.
 TYPE_WORDS = {
     "Tensor": "Tensor", "Tensor|Scalar": "Tensor or number", "Tensor[]": "sequence of Tensor",
     "Scalar": "number", "int": "int", "int[]": "int or sequence of int", "float": "float", "bool": "bool",

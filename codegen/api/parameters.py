@@ -12,7 +12,7 @@ from ..spec.names import FIRST_TENSOR, SECOND_NAMES
 from ..spec.schema import Argument, Signature
 from ..spec.schema_types import Type
 
-# What a method calls the sizes or dimensions that come one by one, since the parameter's name is for all at once.
+# Name in a method of sizes or dimensions given one by one; the parameter's own name is for all at once.
 SPREAD = "args"
 
 

@@ -43,7 +43,7 @@ class BackwardBuilder:
         if not formulas:
             return None
         gradients = self.gradients(formulas)
-        # What is wrong elsewhere in the entry may contradict what a node is.
+        # Errors elsewhere in the entry may contradict the model of a node.
         if gradients is None or forward is None or self.context.errors:
             return None
         return self.backward(self.plan(gradients, formulas, forward))

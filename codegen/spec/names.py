@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .schema import Signature
 
-# What functions call `self`, as PyTorch's do.
+# Name of `self` in functions, as in PyTorch's.
 FIRST_TENSOR = "input"
 
 # Parameters that are also known by the name that NumPy gives them.

@@ -19,7 +19,7 @@ CYTHON_WORDS = words(
     inline int long nogil packed short signed size_t sizeof ssize_t str struct union unsigned void volatile
     """
 )
-# What a generated module imports.
+# Names that a generated module imports.
 MODULE_NAMES = words(
     """
     apply_fused array_of array_or_none arrays_in arrays_of as_bool as_bool_or_none as_device as_device_or_none
@@ -60,7 +60,7 @@ JOINT_NAMES = frozenset({"parts"})
 _ENTRIES = ("op_", "own_")
 _CONSTANTS = re.compile(r"[A-Z0-9_]+_(?:FORWARD|BACKWARD)")
 
-# Those of `input` and `other` give way to an argument of that name.
+# The names `input` and `other` give way to an argument so called.
 _OTHER_NAMES = {"self": FIRST_TENSOR} | {own: SECOND_NAMES[own][0] for own in ("dim", "keepdim")}
 
 

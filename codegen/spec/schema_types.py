@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from .errors import Problem, hint_from
 from .scanner import Scanner
 
-# What a schema may say. Expressions know one more: that of `None`.
+# Types of a schema. Expressions have one more, that of `None`.
 SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "object")
 EXPRESSION_TYPES = (*SCHEMA_TYPES, "None")
 

@@ -16,7 +16,7 @@ _NO_DERIVATIVE = {
     BITWISE: "integers have no derivative",
 }
 
-# Those that order their operands, round them, or look at their bits.
+# Ufuncs that order their operands, round them, or read their bits.
 _REAL = BITWISE | words(
     """
     arctan2 cbrt ceil copysign deg2rad fabs floor floor_divide fmax fmin fmod greater greater_equal heaviside hypot

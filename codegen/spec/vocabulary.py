@@ -64,7 +64,7 @@ UFUNCS: Mapping[str, int] = MappingProxyType(
     dict.fromkeys(words(_UNARY_UFUNCS), 1) | dict.fromkeys(words(_BINARY_UFUNCS), 2)
 )
 
-# Those that the emitter of C loops can write inside a loop.
+# Ufuncs that can be part of a compiled loop.
 LOOP_UFUNCS = words(
     """
     absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_not
@@ -207,7 +207,7 @@ UNDOTTED_ATTRIBUTES = frozenset({"is_none", "count"})
 
 # ---- names that formulas may use anywhere
 
-# What is true of one run of the engine -> how a node asks for it.
+# Facts about one run of the engine -> how a node asks for them.
 RUN_FACTS: Mapping[str, str] = MappingProxyType(
     {
         "retain_variables": "self.is_retained()",  # what is saved will be needed again
@@ -253,7 +253,7 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 # ---- forward: array(expression)
 
 ARRAY_BUILTINS = words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
-# What may follow `scipy.` there, before the name of a function.
+# Modules allowed after `scipy.` there, before the name of a function.
 SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats")
 
 # ---- Python texts outside of formulas
@@ -261,7 +261,7 @@ SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal 
 # Array generators that the expressions of samples may call; `gradsmith.verify` defines them.
 SAMPLE_GENERATORS = words("real positive nonzero distinct boolean")
 SAMPLE_NAMES = SAMPLE_GENERATORS | words("integers geometry strided slice")
-# What points and the bounds of domains may say besides literals.
+# Names allowed in points and in bounds of domains, besides literals.
 NUMBER_NAMES = words("inf nan pi")
 # The functions are those of gradsmith/verify/references.py.
 REFERENCE_FUNCTIONS = words(
@@ -300,7 +300,7 @@ def scan_functions(folder: Path) -> dict[str, str]:
     return found
 
 
-# What may stand in `prepare`: `prepare_<name>` of runtime/calls/preparation.pxd, and how many arguments it takes.
+# Functions allowed in `prepare`: `prepare_<name>` of runtime/calls/preparation.pxd, and how many arguments it takes.
 PREPARATIONS: dict[str, tuple[int, ...]] = {
     "addend": (3,),
     "apart": (2,),

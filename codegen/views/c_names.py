@@ -21,7 +21,7 @@ _MACROS = words(
     st_atime st_ctime st_mtime stderr stdin stdout unix
     """
 )
-# What the loop itself calls so.
+# Names that the loop itself uses.
 _LOCALS = frozenset({"args", "i", "n", "npy_intp", "out", "scalars"})
 _FUNCTIONS = words(
     """

@@ -158,7 +158,7 @@ def _function(name: str) -> Callable[..., Term]:
     return lambda *operands: call(name, *operands)
 
 
-# What NumPy's ufuncs are in C. One that is not here cannot be part of a loop.
+# C code of NumPy's ufuncs. A ufunc that is missing here cannot be part of a loop.
 UFUNC_TERMS: dict[str, Callable[..., Term]] = {
     "add": _operator("+"), "subtract": _operator("-"), "multiply": _operator("*"),
     "true_divide": _operator("/"), "divide": _operator("/"), "power": power,

@@ -44,7 +44,7 @@ def share(formulas: Sequence[Expr], taken: frozenset[str]) -> SharedFormulas:
     while (part := _largest_repeated([*whole.values(), *named.values()])) is not None:
         name = _free_name(part, taken | named.keys())
         whole = {i: _with_name(formula, part, name) for i, formula in whole.items()}
-        # What is found later is smaller, and may stand inside what was found before.
+        # Parts found later are smaller, and may be inside those found before.
         named = {name: part, **{other: _with_name(expr, part, name) for other, expr in named.items()}}
     reads = {i: _names_read(formula, named) for i, formula in whole.items()}
     parts = [SharedPart(n, e, tuple(i for i in whole if n in reads[i])) for n, e in named.items()]

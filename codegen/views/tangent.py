@@ -62,7 +62,7 @@ def _outputs(variant: Variant, tangents: Tangents) -> Iterator[TangentOutput]:
     printer = CythonPrinter(lists=lists)
     for output in tangents.outputs:
         name = variant.signature.output_names[output.output]
-        # Those that read one tangent come first: what reads several has to fill in zeros.
+        # Rules that read one tangent come first: those that read several have to fill in zeros.
         terms = sorted(output.terms, key=lambda term: len(term.reads))
         views = tuple(_term(term, tangents, printer) for term in terms)
         # The operands have a tangent at every level that the rule is run for: a sole term is there.

@@ -135,7 +135,7 @@ def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter]) -> Ite
             yield "*"
         starred = starred or p.keyword_only or p.variadic
         text = _parameter_text(p)
-        # What follows `dim`, which `axis` may stand for, has a default to Python even though a call must name it.
+        # A parameter after `dim`, which `axis` may replace, has a default in Python though calls must name it.
         yield f"{text} = ..." if follows_default and not starred and "=" not in text else text
         follows_default = follows_default or "=" in text
 

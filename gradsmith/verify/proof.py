@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .samples import Array
 
-# What a line of the report names, in this order.
+# Properties named in a line of the report, in this order.
 PROPERTIES = (
     "value", "reverse", "forward", "double", "complex", "in-place", "out", "copy", "undefined", "shapes", "layouts",
     "float32", "constants", "points", "saved",

@@ -396,7 +396,7 @@ _MATMUL_BACKENDS = {"auto": GS_MATMUL_AUTO, "blas": GS_MATMUL_BLAS, "own": GS_MA
 
 
 def set_matmul_backend(name):
-    """Who multiplies large float matrices: "blas" (NumPy's), "own" (AVX-512 kernels) or "auto", by processor."""
+    """Set the implementation of large float products: "blas" (NumPy's), "own" (AVX-512) or "auto", by processor."""
     if name not in _MATMUL_BACKENDS:
         raise ValueError(f"set_matmul_backend expects one of {list(_MATMUL_BACKENDS)}, got {name!r}")
     if not gs_set_matmul_backend(_MATMUL_BACKENDS[name]):

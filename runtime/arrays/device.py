@@ -18,7 +18,7 @@ TYPES = ("cpu", "meta")
 
 
 class device:
-    """Where the data of a tensor is.
+    """Device of a tensor's data.
 
     In a ``with`` block, what is created without a `device` is created there.
 
@@ -119,7 +119,7 @@ def as_device(value: Any, op: str) -> device:
 
 
 class _Default(threading.local):
-    """Where this thread creates tensors, and what the blocks that it is in will restore. None is main memory."""
+    """The thread's default device, and those that enclosing blocks will restore. None is main memory."""
 
     def __init__(self) -> None:
         self.device: device | None = None
@@ -145,7 +145,7 @@ def _as_named(value: Any) -> device:
 
 
 def get_default_device() -> device:
-    """Where this thread creates tensors when no device is asked for."""
+    """Device on which this thread creates tensors by default."""
     return _default.device or CPU
 
 

@@ -51,7 +51,7 @@ ALIASES: dict[str, np.dtype[Any]] = {
 
 _PYTHON_TYPES: dict[Any, np.dtype[Any]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
-# Whatever names a supported dtype: the dtype, its scalar type, a Python type, its text.
+# Everything that names a supported dtype: the dtype, its scalar type, a Python type, its text.
 # A second type number of equal width (`longlong` beside `int64`) compares equal and
 # is turned into the usual one here.
 _KNOWN: dict[Any, np.dtype[Any]] = {
@@ -89,7 +89,7 @@ def as_dtype(value: Any, op: str) -> np.dtype[Any]:
 
 
 def _as_rare_dtype(value: Any, op: str) -> np.dtype[Any]:
-    """What NumPy understands beyond the names above (``"f4"``, ``np.number`` ...), or the error."""
+    """A dtype that NumPy understands beyond the names above (``"f4"``, ``np.number`` ...), or the error."""
     if value is None or not isinstance(value, (str, type, np.dtype)):
         raise TypeError(f"{op}(): argument 'dtype' must be a dtype, not {type(value).__name__}")
     try:

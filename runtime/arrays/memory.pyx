@@ -1,4 +1,4 @@
-"""Where the memory of an array lies, and arrays over a part of it.
+"""Memory ranges of arrays, and arrays over a part of one.
 
 NumPy's own ways to both, `__array_interface__` and the buffer argument of `numpy.ndarray`, crash where memory is short.
 """

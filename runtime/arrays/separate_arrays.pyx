@@ -57,7 +57,7 @@ class Pin(weakref.ref):
 @cython.final
 @cython.no_gc
 cdef class MemoryShare:
-    """What the `base` of a separate array is; see Note [Separate arrays]."""
+    """The `base` of a separate array; see Note [Separate arrays]."""
 
     cdef object array       # the array of the other side; None in a share that Python made
     cdef object pin

@@ -90,7 +90,7 @@ def elements_from(array: Array) -> Array:
 
 
 def _bounds_of(array: Array) -> tuple[int, int]:
-    """Where the first byte of the array lies, and where the first behind it."""
+    """Addresses of the array's first byte and of the first byte after it."""
     first = address_of(array)
     if not array.size:
         return first, first

@@ -1,1 +1,1 @@
-"""What the text of an op calls: arguments, overloads, fused loops, writing in place, forward mode."""
+"""Called by generated ops: arguments, overloads, fused loops, writing in place, forward mode."""

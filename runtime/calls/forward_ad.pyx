@@ -119,7 +119,7 @@ cdef class LevelWalk:
         return 0
 
     cdef int set_tangents(self, object results, object tangents) except -1:
-        """Those of a list of results; None is zeros for all."""
+        """Set the tangents of a list of results; None means zeros for all."""
         for result, tangent in zip(results, tangents or [None] * len(results)):
             self.set_tangent(<TensorBase>result, <TensorBase>tangent)
         return 0

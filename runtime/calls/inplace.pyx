@@ -247,7 +247,7 @@ cdef TensorBase original_of(TensorBase self):
 
 
 cdef Node prepare_history(str op, TensorBase self, Node node):
-    """What the tensor (or the base it is a view of) will have for its history after the write that `node` stands for.
+    """The history that the tensor (or its base) will have after the write that `node` records.
 
     None where the dtype of the tensor has no gradient. All that can fail is done here, while nothing has been written.
     """

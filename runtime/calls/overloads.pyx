@@ -89,7 +89,7 @@ cdef class Overloads:
         raise TypeError(self.mismatch(args, kwargs))
 
     def mismatch(self, tuple args, dict kwargs):
-        """What was given, and all that could have been."""
+        """The error for a call that fits no signature: the given arguments, and all signatures."""
         got = [type(value).__name__ for value in args]
         got += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
         candidates = "\n".join([f" * {overload.text}" for overload in self.overloads])
@@ -99,7 +99,7 @@ cdef class Overloads:
         )
 
     def match(self, *args, **kwargs):
-        """(number of the signature, values): for whoever wants to know what a call would do."""
+        """(number of the signature, values): for callers that want to know what a call would do."""
         cdef int choice = -1
         bound = self.bind(args, kwargs, &choice)
         return choice, bound

@@ -48,7 +48,7 @@ def apply(cls, *args, **kwargs):
 
 
 cdef object call_forward(object cls, FunctionNode node, tuple args, dict kwargs, bint has_setup):
-    """What the user's forward returns, run without recording and without tangents."""
+    """Run the user's forward without recording and without tangents."""
     forward = cls.forward
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)

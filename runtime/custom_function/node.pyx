@@ -66,7 +66,7 @@ cdef frozenset own_attributes = frozenset(
     )
 )
 
-# What Function itself defines: a class that still has it has not defined its own.
+# Defaults that Function defines: a class that still has one has not defined its own.
 cdef object base_setup_context = None
 cdef object base_backward = None
 cdef object base_vjp = None
@@ -153,7 +153,7 @@ cdef class FunctionNode(Node):
 
     @property
     def saved_tensors(self):
-        """What was saved, a tuple: by `save_for_forward` during forward and jvp, afterwards by `save_for_backward`."""
+        """Tuple of saved tensors: of `save_for_forward` during forward and jvp, else of `save_for_backward`."""
         cdef int i
         if self.saved_for_forward is not None:
             return self.saved_for_forward
@@ -171,7 +171,7 @@ cdef class FunctionNode(Node):
 
     @property
     def _raw_saved_tensors(self):
-        """What `save_for_backward` was given, before it is unpacked: a tuple of SavedTensor."""
+        """The arguments of `save_for_backward` before unpacking: a tuple of SavedTensor."""
         return tuple([raw_saved(self, i) for i in range(self.n_saved)])
 
     @property

@@ -1,4 +1,4 @@
-"""What a custom Function's forward returned, made into results of one recorded operation.
+"""Turn the outputs of a custom Function's forward into results of one recorded operation.
 
 Note [Input returned as it is]
 A forward may return one of its inputs. The caller's tensor must not get another history by that, so the output is a new
@@ -52,7 +52,7 @@ cdef class Call:
 
 
 cdef list wrap_outputs(Call call, tuple outputs):
-    """What `apply` returns: the outputs of forward, tensors with the node for their history."""
+    """Result of `apply`: the outputs of forward, with the node as the history of tensors."""
     cdef FunctionNode node = call.node
     cdef list wrapped = []
     cdef int i

@@ -165,7 +165,7 @@ cdef int add_to_foreign(GraphTask task, PyObject *node, uint32_t input_nr, PyObj
 
 
 cdef void drop_buffers(GraphTask task, PyObject *node) noexcept:
-    """What waits in foreign scratch ends with the run."""
+    """Drop the gradients that wait in foreign scratch; the run is over."""
     cdef Node n = <Node>node
     cdef int i
     if n.task != task.id:

@@ -239,7 +239,7 @@ cdef int enter_counted(GraphTask task, Walk walk, PyObject *node) except -1:
 
 
 cdef PyObject *counted_target(GraphTask task, Edge *edge) except? NULL:
-    """Where the edge leads. The accumulator of a leaf with hooks is made now: it keeps the count."""
+    """Target of an edge. The accumulator of a leaf with hooks is made now, since it keeps the count."""
     cdef PyObject *target = target_of(edge)
     if target == NULL and edge.node != NULL and (<TensorBase>edge.node).flags & HAS_HOOKS:
         target = lasting_accumulator(task, <TensorBase>edge.node)

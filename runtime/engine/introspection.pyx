@@ -1,4 +1,4 @@
-"""What a hook or a custom backward may ask of the run that it is called from, and ask it to do."""
+"""The running backward as seen by hooks and custom backwards: queries and callbacks."""
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.engine.graph_task cimport GraphTask, current_task, is_active
@@ -36,7 +36,7 @@ def current_graph_task_id():
 
 
 def is_graph_task_active(task_id):
-    """True until the backward of this number has ended, in whatever thread."""
+    """True until the backward of this number has ended, in any thread."""
     return task_id >= 0 and is_active(task_id)
 
 

@@ -45,7 +45,7 @@ def _diagonal(tensor: Tensor) -> Tensor:
 
 
 class Arrangement(NamedTuple):
-    """What is done to one tensor, in this order; None leaves a step out."""
+    """Steps applied to one tensor, in this order; None leaves a step out."""
 
     diagonals: tuple[Shape, ...] = ()  # permutations that bring two dimensions to the front, which become one
     squeezed: Shape | None = None
@@ -245,7 +245,7 @@ def _arranged(summed: Shape | None, term: Term, labels: Sequence[Label], shape: 
 
 
 def _final(term: Term, output: Labels) -> Arrangement:
-    """What the output does not name is summed; labels that no operand had with more than size one have size one."""
+    """Sum over labels that the output does not name; labels that are of size one in all operands stay so."""
     summed, term = _summed(term, set(output))
     return _arranged(summed, term, output, tuple(term.sizes.get(label, 1) for label in output))
 

@@ -1,4 +1,4 @@
-"""What formulas of derivatives.yaml call beyond ops: the parts of a gradient that need a loop, a case or a shape.
+"""Helpers for formulas of derivatives.yaml: the parts of a gradient that need a loop, a case or a shape.
 
 Everything here is written with differentiable methods of tensors, so that a gradient that went through a helper has a
 gradient itself. The names and signatures are those of codegen/spec/vocabulary.py.

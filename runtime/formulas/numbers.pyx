@@ -1,4 +1,4 @@
-"""What formulas of derivatives.yaml compute beside tensors: sizes, indices and numbers.
+"""Helpers for formulas of derivatives.yaml that compute sizes, indices and numbers.
 
 The names and signatures are those of codegen/spec/vocabulary.py.
 """

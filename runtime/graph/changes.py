@@ -1,4 +1,4 @@
-"""Where a tensor that a graph keeps for backward was changed in place.
+"""Records of in-place changes to tensors that a graph keeps for backward.
 
 While a saved slot holds a tensor (its flags count the slots), every in-place op notes itself, so that the error of a
 backward that needs the old value can say what changed it and where. A tensor that nothing has saved pays one test.

@@ -1,4 +1,4 @@
-"""What an incoming gradient must look like: shape, dtype and device of the value it is the gradient of."""
+"""Metadata that an incoming gradient must match: shape, dtype and device of the value it belongs to."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport PyObject
 from libc.string cimport memcpy
@@ -60,7 +60,7 @@ cdef object metadata_dtype(InputMetadata *metadata):
 # ---- for people
 
 class GradientMetadata(NamedTuple):
-    """What an incoming gradient of a node must look like."""
+    """Metadata that an incoming gradient of a node must match."""
 
     shape: tuple
     dtype: np.dtype

@@ -188,7 +188,7 @@ cdef class Node:
 
     @property
     def next_functions(self):
-        """Where gradients go: a tuple of ``(node or None, input number)``, one per differentiable input."""
+        """Outgoing edges: a tuple of ``(node or None, input number)``, one per differentiable input."""
         cdef int i
         for i in range(self.n_edges):
             if self.edges[i].input_nr == LEAF_EDGE:

@@ -1,4 +1,4 @@
-"""What the `apply` of a node reads and fills: values that it keeps, gradients that come in and go out."""
+"""Inputs and outputs of a node's `apply`: saved values, incoming and outgoing gradients."""
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.graph.input_metadata cimport InputMetadata, zeros_for

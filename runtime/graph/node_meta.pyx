@@ -1,4 +1,4 @@
-"""What few nodes have: hooks, and remarks of the user."""
+"""Optional per-node state: hooks and user metadata."""
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.tensor cimport TensorBase, meta_of
 

@@ -27,7 +27,7 @@ __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
 
 class PrintOptions(NamedTuple):
-    """What `set_printoptions` sets; the meaning of each is told there."""
+    """Options that `set_printoptions` sets and documents."""
 
     precision: int = 4
     threshold: float = 1000
@@ -110,7 +110,7 @@ def tensor_repr(tensor: Any) -> str:
 
 
 def _suffixes(tensor: Any, array: Array) -> Iterator[str]:
-    """What the numbers alone do not tell: size when there are none, dtype when it is not implied, history."""
+    """The suffix after the numbers: size when there are none, dtype when it is not implied, history."""
     if array.size == 0 and array.ndim != 1:
         yield f"size={array.shape}"
     if array.dtype not in _implied_dtypes(array):
@@ -220,7 +220,7 @@ def _array_text(array: Array, indent: int) -> str:
 
 
 def _ends(array: Array) -> Array:
-    """What is left of an array when the middle of every long dimension is taken out."""
+    """The array without the middle of every long dimension."""
     edge = _options.edgeitems
     for axis, length in enumerate(array.shape):
         if length > 2 * edge:

@@ -45,7 +45,7 @@ cdef uint64_t swap_ceiling(uint64_t ceiling) noexcept:
 
 
 def ceiling():
-    """What `get_ceiling` gives."""
+    """Value that `get_ceiling` returns."""
     return gs_ceiling
 
 

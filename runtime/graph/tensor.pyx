@@ -87,7 +87,7 @@ cdef bint is_tensor(object value) noexcept:
 
 
 cdef class TensorMeta:
-    """What few tensors have: a gradient, an accumulator, hooks, a name."""
+    """Optional per-tensor state: a gradient, an accumulator, hooks, a name."""
 
 
 cdef TensorMeta meta_of(TensorBase t):
@@ -172,7 +172,7 @@ cdef class TensorBase:
 
     @property
     def device(self):
-        """Where the data is."""
+        """Device of the data."""
         return META if is_meta(self.array) else CPU
 
     @property

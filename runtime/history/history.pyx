@@ -196,7 +196,7 @@ cdef int set_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1:
 
 
 cdef int prepare_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1:
-    """What can fail of `set_grad_fn`, for who has to know beforehand that the rest will not.
+    """The part of `set_grad_fn` that can fail, for callers that must know beforehand that the rest will not.
 
     A retained gradient is that of the tensor as it is now; hooks stay with the history they were set on.
     """

@@ -25,7 +25,7 @@ cdef frozenset NEED_VALUES = frozenset(("masked_select",))
 
 
 cdef class Devices:
-    """What has been seen among the operands of an op."""
+    """Devices seen among the operands of an op."""
 
     cdef bint meta
     cdef TensorBase cpu         # one that cannot go with tensors elsewhere, or None
@@ -93,7 +93,7 @@ cdef int end_meta(object result) except -1:
 
 
 cdef int take_data_from(TensorBase t) except -1:
-    """The array is exchanged behind the back of whoever holds the tensor: nodes that saved it included."""
+    """Swap the array in place: all holders of the tensor see the new one, nodes that saved it included."""
     cdef PyObject *old = t.array
     if not is_stand_in(old):
         t.array = meta_array(

@@ -1,4 +1,4 @@
-"""Observers: whoever wants to see each op, and each node of a backward, as it runs.
+"""Observers, which see each op, and each node of a backward, as it runs.
 
 A profiler is one, and so is a checkpoint that keeps the results of some ops. An observer belongs to the thread that
 installed it, and to threads that work for that thread. Observers nest: ops tell the innermost one, which tells the rest
@@ -76,7 +76,7 @@ cdef class Observer:
 # ---- what runs, innermost last
 
 cdef class Place:
-    """Where an op was called."""
+    """The place from which an op was called."""
 
     cdef object frame           # of Python
     cdef int instruction
@@ -111,7 +111,7 @@ cdef int settle(Observer observer, size_t address) except -1:
 
 
 cdef int drop_failed(Observer observer, Place place) except -1:
-    """What runs at `place` now is inside some of the ops and nodes; the others have failed."""
+    """Keep the ops and nodes that still run around `place`; the others have failed."""
     while observer.places and not (<Place>observer.places[len(observer.places) - 1]).is_around(place):
         pop_failed(observer)
     return 0
@@ -226,7 +226,7 @@ cdef Observer swap_observer(Observer observer):
 
 
 cdef list enter_thread(Observer observer):
-    """What runs in the other thread is no frame of this one: it is put aside."""
+    """Set aside the events of the other thread, which are no frames of this one."""
     cdef list places = observer.places
     observer.places = []
     swap_observer(observer)

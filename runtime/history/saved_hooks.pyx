@@ -97,7 +97,7 @@ def refuse_hooks(message):
 
 
 def default_hooks():
-    """What this thread has set, for `put_default_hooks` of another one."""
+    """Hooks that this thread has set, for `put_default_hooks` of another one."""
     return list(_stack.pairs), _stack.refusal
 
 
@@ -276,7 +276,7 @@ cdef class SavedTensor:
 
     @property
     def data(self):
-        """What is kept, whether or not it was changed: what the hooks made, or the tensor without its history."""
+        """The value kept, without a version check: the packed object, or the tensor without its history."""
         kept = self.kept()
         if type(kept) is Packed:
             return (<Packed>kept).value
@@ -284,7 +284,7 @@ cdef class SavedTensor:
 
     @property
     def unpack_hook(self):
-        """What makes a tensor of `data` again; None where no hooks were registered."""
+        """The hook that turns `data` back into a tensor; None where no hooks were registered."""
         kept = self.kept()
         return (<Packed>kept).unpack_hooks[0] if type(kept) is Packed and (<Packed>kept).unpack_hooks else None
 

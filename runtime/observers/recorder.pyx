@@ -177,7 +177,7 @@ cdef class Recorder(Observer):
         return taken
 
     def close_all(self):
-        """What still runs ends here, for this recorder."""
+        """End the events that are still open, for this recorder."""
         cdef long long now = clock()
         while self.running:
             self.close(self.running.pop(), now)

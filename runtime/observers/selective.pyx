@@ -76,7 +76,7 @@ cdef class Call:
 
 
 cdef class Selective(Observer):
-    """What both observers share: which calls count."""
+    """Common base of both observers: which calls count."""
 
     cdef list calls             # of the first run, in order
     cdef list running           # for each op and node that runs, innermost last: does it count

@@ -85,7 +85,7 @@ def _decorate_async_generator(make_context: Callable[[], Any], function: _Functi
 
 
 def _steps(make_context: Callable[[], Any], generator: Any) -> Generator[Any, Any, Any]:
-    """What `generator` yields and returns, with a context around each of its steps."""
+    """Run `generator` with a context around each of its steps."""
     resume, argument = generator.send, None
     while True:
         try:

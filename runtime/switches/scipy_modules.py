@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 class SciPy:
-    """What `scipy` means in the forward of an op: ``scipy.special.erfinv(self)``.
+    """The name `scipy` in the forward of an op: ``scipy.special.erfinv(self)``.
 
     A module becomes an attribute when it is first asked for. From then on Python finds it without asking this class.
     """

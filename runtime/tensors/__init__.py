@@ -1,1 +1,1 @@
-"""What Python holds: the class of tensors, what makes them, and the entry points of backward."""
+"""Tensors for Python: their class, functions that create them, and the entry points of backward."""

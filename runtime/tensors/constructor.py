@@ -1,4 +1,4 @@
-"""What ``Tensor(...)`` makes of its arguments: PyTorch's old constructor, which programs call to this day.
+"""The constructor ``Tensor(...)``: PyTorch's old one, which programs still call.
 
 Whole numbers are a size, one sequence is data, and a tensor gives a view of itself. Data takes the default dtype, which
 is where `gradsmith.tensor` is better.

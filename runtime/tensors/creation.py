@@ -99,7 +99,7 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | No
 
 
 def _moved(result: Tensor, device: DeviceLike | None) -> Tensor:
-    """What `as_tensor` gives, on the device that was asked for, or that is the default."""
+    """Result of `as_tensor`, on the requested or the default device."""
     device = META if on_meta(device, "as_tensor") else device
     return result if device is None else result.to(as_device(device, "as_tensor"))
 
@@ -185,7 +185,7 @@ def empty(
     requires_grad: bool = False,
     **named: Any,
 ) -> Tensor:
-    """Tensor whose values are whatever its memory held."""
+    """Tensor with uninitialised values."""
     return _filled("empty", np.empty, size, named, out, dtype, device, requires_grad)
 
 
@@ -269,7 +269,7 @@ def ones_like(
 def empty_like(
     input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Tensor with the shape and dtype of `input` whose values are whatever its memory held."""
+    """Tensor with the shape and dtype of `input` with uninitialised values."""
     shape, dtype, device = like("empty_like", input, dtype, device)
     return made(filler(_empty_like(input), device, None, "empty_like")(shape, dtype), requires_grad, device=device)
 
@@ -307,7 +307,7 @@ def _filled_like(
 
 
 def _empty_like(input: Tensor) -> Callable[..., Array]:
-    """What makes an uninitialised array, its dimensions in memory in the order of those of `input`."""
+    """A function that makes an uninitialised array with the dimension order of `input`."""
     if input.is_contiguous():
         return np.empty
     return lambda shape, dtype: empty_of(array_behind(input), dtype)
@@ -484,7 +484,7 @@ def on_meta(device: DeviceLike | None, op: str, out: Any = None) -> bool:
 
 
 def filler(fill: Callable[..., Array], device: DeviceLike | None, out: Tensor | None, op: str) -> Callable[..., Array]:
-    """What makes an array of a shape and dtype: `fill`, or for a tensor without data a stand-in of it."""
+    """A function that makes an array of a shape and dtype: `fill`, or its stand-in for a meta tensor."""
     if on_meta(device, op, out) or (device is None and is_tensor(out) and out.is_meta):
         return array_without_data
     return fill

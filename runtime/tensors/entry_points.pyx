@@ -1,4 +1,4 @@
-"""What is asked of the engine: accumulate below these roots, or give the gradients of these inputs.
+"""Entry points of the engine: accumulate below these roots, or return the gradients of these inputs.
 
 `gradsmith.autograd.gradients` checks what the user has passed and calls what is here.
 """

@@ -1,4 +1,4 @@
-"""What stands between the brackets of ``x[...]``: which op it calls, and what the op gets.
+"""Indexing, ``x[...]``: which op is called, and with which arguments.
 
 Integers, slices, None and Ellipsis select a view; a mask, an integer array or a list among them makes a copy, as in
 NumPy and PyTorch. Indices are NumPy's in every detail but two, which are PyTorch's: a full integer index gives a 0-d
@@ -71,7 +71,7 @@ def _set_all_or_none(tensor: Any, everything: bool, value: Any) -> None:
 
 
 def _split(tensor: Any, index: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """What integers, slices and None select, a view, and the index of that which the arrays make."""
+    """Split an index: the view that integers, slices and None select, and the rest for the arrays."""
     if all(_is_array(part) or part is Ellipsis or _is_whole(part) for part in index):
         return tensor, index
     basic: list[Any] = []

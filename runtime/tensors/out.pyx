@@ -91,7 +91,7 @@ cdef object dtype_of_out(str op, object out, object input):
 
 
 cdef tuple tensors_of(str op, object out, tuple fields):
-    """What is in `out`, if it is as many things as there are results."""
+    """The tensors in `out`, which must be as many as there are results."""
     cdef str wanted = f"{op}(): argument 'out' must be a tuple of {len(fields)} Tensors ({', '.join(fields)})"
     if not isinstance(out, (tuple, list)):
         raise TypeError(f"{wanted}, not {type(out).__name__}")
@@ -173,7 +173,7 @@ cdef object apart_from(tuple tensors, object array):
 
 
 cdef object values_for(TensorBase target, object array):
-    """What `target` is to hold, of its dtype. Where it is to be resized this is the array that it gets.
+    """The new value of `target`, in its dtype. Where it is to be resized this is the array that it gets.
 
     The conversion may raise, on account of a number that is too large or of memory; the write that follows does not.
     """

@@ -1,4 +1,4 @@
-"""What functions, rather than methods, tell about tensors."""
+"""Functions, rather than methods, that query tensors."""
 
 from __future__ import annotations
 

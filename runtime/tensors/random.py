@@ -65,7 +65,7 @@ class Generator:
         return self._numpy
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start anew from `seed`, an integer of 64 bits; the generator is returned."""
+        """Restart from `seed`, an integer of 64 bits, and return the generator."""
         try:
             number = operator.index(seed)
         except TypeError:
@@ -77,7 +77,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start anew from a seed that the operating system gives, and return it."""
+        """Restart from a seed that the operating system gives, and return the seed."""
         self.manual_seed(int.from_bytes(os.urandom(8), "little"))
         return self._seed
 
@@ -130,12 +130,12 @@ default_generator._seed = int.from_bytes(os.urandom(8), "little")
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator anew from `seed`, and return it."""
+    """Restart the default generator from `seed`, and return it."""
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
-    """Start the default generator anew from a seed of the operating system, and return that seed."""
+    """Restart the default generator from a seed of the operating system, and return that seed."""
     return default_generator.seed()
 
 

@@ -404,7 +404,7 @@ def gradient_node(TensorBase t not None):
 
 
 cdef Node shown_grad_fn(TensorBase t):
-    """The node behind `t`, for somebody who may attach to it what holds `t`; see gc_tracking.pyx, Note [Collected late]."""
+    """The node behind `t`, for callers that may attach to it what holds `t`; see gc_tracking.pyx, Note [Collected late]."""
     cdef PyObject *node = current_grad_fn(t)
     if node == NULL:
         return None
@@ -435,7 +435,7 @@ cdef int check_hook_dict(str name, object hooks) except -1:
 
 
 cdef int observe_leaf(TensorBase leaf) except -1:
-    """From now on somebody sees the leaf's gradient: it must be summed before it is handled."""
+    """The leaf's gradient is observed from now on: it must be summed before it is handled."""
     leaf.flags |= HAS_HOOKS
     if (<TensorMeta>leaf.meta).accumulator != NULL:
         track(<object>(<TensorMeta>leaf.meta).accumulator)
@@ -488,7 +488,7 @@ cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1:
 
 
 cdef int renew_accumulator(TensorBase leaf) except -1:
-    """What the leaf's gradient must look like has changed."""
+    """The metadata that the leaf's gradient must match has changed."""
     cdef InputMetadata *metadata
     if leaf.meta is not None and (<TensorMeta>leaf.meta).accumulator != NULL:
         metadata = metadata_of((<TensorMeta>leaf.meta).accumulator, 0)

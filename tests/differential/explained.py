@@ -74,13 +74,13 @@ EXPLANATIONS = (
     Explanation(
         "only here",
         "An op, or a form of one, that PyTorch does not have.",
-        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More calls are accepted than in PyTorch.**"),
         absent_in_pytorch,
     ),
     Explanation(
         "more is taken",
         "Dtypes that PyTorch's kernel lacks, numbers in the place of tensors, lists in the place of index tensors.",
-        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More calls are accepted than in PyTorch.**"),
         lambda d: only_pytorch_refuses(
             "not implemented for", "must be Tensor, not", "must be int, not tuple", "invalid combination of arguments",
             "takes no (keyword )?arguments", "takes 1 positional", "unexpected keyword",
@@ -97,7 +97,7 @@ EXPLANATIONS = (
     Explanation(
         "derivative only here",
         "PyTorch has not implemented the derivative of an op.",
-        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More calls are accepted than in PyTorch.**"),
         lambda d: only_pytorch_refuses("derivative for .* is not implemented")(d)
         or reaches_floor_division(d),
     ),
@@ -120,13 +120,13 @@ EXPLANATIONS = (
     Explanation(
         "dual numbers are aliases",
         "In PyTorch the dual number and the primal are views of the tensor.",
-        ("forward_mode.md", "**A dual number is an alias, no view.**"),
+        ("forward_mode.md", "**Dual numbers are aliases, not views.**"),
         of_dual_number,
     ),
     Explanation(
         "gradients are tensors of their own",
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
-        ("gradients.md", "**A gradient that was given stays as it is.**"),
+        ("gradients.md", "**Gradients passed by the caller are never modified.**"),
         lambda d: written_gradient(d) or another_tensor_than_given(d),
     ),
     Explanation(
@@ -162,19 +162,19 @@ EXPLANATIONS = (
     Explanation(
         "comparisons in place",
         "PyTorch gives the result a history whose gradients are zeros.",
-        ("writes.md", "**What has no derivative is not written over a graph.**"),
+        ("writes.md", "**Ops without a derivative do not write to tensors with a graph.**"),
         compared_in_place,
     ),
     Explanation(
         "one node for all parts",
         "PyTorch's split_copy and unbind_copy are nodes of their own; here each part is a copy of a view.",
-        ("views.md", "**A copy of parts is a copy of each part.**"),
+        ("views.md", "**Copies of parts have one node each.**"),
         hook_on_node_of_parts,
     ),
     Explanation(
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
-        ("saved_values.md", "**What is saved is priced, and the author is asked.**"),
+        ("saved_values.md", "**Saved values have a cost, and the author decides.**"),
         lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
         and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
     ),
@@ -196,14 +196,14 @@ EXPLANATIONS = (
     Explanation(
         "where nothing lies",
         "The offset of a view without elements is NumPy's.",
-        ("dtypes.md", "**Where dtypes and numbers are taken that PyTorch refuses, or refused where it takes them.**"),
+        ("dtypes.md", "**Accepted dtypes and numbers differ from PyTorch's.**"),
         lambda d: d.aspect == "plain value" and "storage_offset" in d.step.call
         and all(0 in x.shape for x in d.operands),
     ),
     Explanation(
         "a view belongs to its base",
         "The base came to require grad after the view was made.",
-        ("views.md", "**A view belongs to its base, whenever that came to require grad.**"),
+        ("views.md", "**Views follow their base, even when it requires grad later.**"),
         base_came_to_require_grad,
     ),
     Explanation(
@@ -222,13 +222,13 @@ EXPLANATIONS = (
     Explanation(
         "gradients of inference mode",
         "PyTorch cannot add to a `.grad` that was made in inference mode.",
-        ("gradients.md", "**A gradient that was given stays as it is.**"),
+        ("gradients.md", "**Gradients passed by the caller are never modified.**"),
         lambda d: "backward" in d.step.call and only_pytorch_refuses("Inplace update to inference tensor")(d),
     ),
     Explanation(
         "a copy of a view",
         "PyTorch's view_copy also copies where `view` refuses.",
-        ("accepted_calls.md", "**The names say what is shared.**"),
+        ("accepted_calls.md", "**Names of ops tell whether memory is shared.**"),
         lambda d: of_call("view_copy", aspects=("error",))(d) and only_we_refuse("cannot be seen as size")(d),
     ),
     Explanation(
@@ -240,7 +240,7 @@ EXPLANATIONS = (
     Explanation(
         "numbers in tensors are tensors",
         "PyTorch takes a tensor without dimensions for a Python number where an argument may be one.",
-        ("numbers.md", "**A tensor is no number.**"),
+        ("numbers.md", "**Tensors are never treated as numbers.**"),
         lambda d: (of_call("clamp", "clip", "max", "min", aspects=("dtype", "error"))(d)
         and any(x.shape == () for x in d.operands))
         or (only_we_refuse("saved by Clamp")(d) and called_before(d, "clamp", "clip")),
@@ -248,14 +248,14 @@ EXPLANATIONS = (
     Explanation(
         "the operator is the op",
         "PyTorch's `~` has a TypeError of its own.",
-        ("errors.md", "**The first mistake is named.**"),
+        ("errors.md", "**One error per call.**"),
         lambda d: of_call("~", aspects=("error type",))(d)
         and str(d.ours).startswith("NotImplementedError") and str(d.theirs).startswith("TypeError"),
     ),
     Explanation(
         "an index is refused as an index",
         "PyTorch's index_select has a RuntimeError for tensors without dimensions, its narrow_copy for a wrong one.",
-        ("errors.md", "**The first mistake is named.**"),
+        ("errors.md", "**One error per call.**"),
         lambda d: of_call("index_select", "index_add", "narrow_copy", aspects=("error type",))(d),
     ),
     Explanation(
@@ -318,13 +318,13 @@ EXPLANATIONS = (
     Explanation(
         "no two writes to one place",
         "PyTorch checks some writes to expanded memory and not others.",
-        ("writes.md", "**Memory that several elements share is not written.**"),
+        ("writes.md", "**Overlapping elements are not written.**"),
         only_we_refuse("more than one element of the written-to tensor"),
     ),
     Explanation(
         "no write that a graph does not see",
         "PyTorch lets ops without a derivative write over tensors that require grad.",
-        ("writes.md", "**What has no derivative is not written over a graph.**"),
+        ("writes.md", "**Ops without a derivative do not write to tensors with a graph.**"),
         lambda d: only_we_refuse("has no derivative, so it cannot", "leaf Variable .* (logical|bitwise)_")(d)
         or only_we_refuse("modified inplace by (logical|bitwise)_")(d)
         or only_we_refuse("don't support automatic differentiation")(d),
@@ -332,7 +332,7 @@ EXPLANATIONS = (
     Explanation(
         "copies are copies",
         "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
-        ("accepted_calls.md", "**The names say what is shared.**"),
+        ("accepted_calls.md", "**Names of ops tell whether memory is shared.**"),
         lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
         or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
         or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj")))
@@ -344,7 +344,7 @@ EXPLANATIONS = (
     Explanation(
         "the transpose of a number",
         "PyTorch's mT gives a tensor without dimensions itself.",
-        ("accepted_calls.md", "**The names say what is shared.**"),
+        ("accepted_calls.md", "**Names of ops tell whether memory is shared.**"),
         transposed_number,
     ),
     Explanation(
@@ -356,14 +356,14 @@ EXPLANATIONS = (
     Explanation(
         "powers with a bool exponent",
         "PyTorch's backward subtracts one from the exponent, and refuses to do that to a bool.",
-        ("accepted_calls.md", "**More is taken than PyTorch takes.**"),
+        ("accepted_calls.md", "**More calls are accepted than in PyTorch.**"),
         lambda d: called_before(d, "**", "pow") and re.search("grad|backward", d.step.call) is not None
         and only_pytorch_refuses("Subtraction, the `-` operator, with a bool tensor", "unknown ivalue tag 4")(d),
     ),
     Explanation(
         "indices that hooks have converted",
         "A hook on saved tensors gave an index back in another dtype; each library has an exception of its own.",
-        ("errors.md", "**The first mistake is named.**"),
+        ("errors.md", "**One error per call.**"),
         lambda d: d.aspect in ("error", "error type")
         and re.search("only supports boolean masks|tensors used as indices must be", str(d.theirs)) is not None
         and any("saved_hooks" in step.source() for step in d.history),
@@ -371,7 +371,7 @@ EXPLANATIONS = (
     Explanation(
         "one value is written",
         "PyTorch's fill_ takes numbers for an expanded tensor, but no tensor.",
-        ("writes.md", "**Memory that several elements share is not written.**"),
+        ("writes.md", "**Overlapping elements are not written.**"),
         lambda d: of_call(".fill_", aspects=("error",))(d) and only_pytorch_refuses("more than one element")(d),
     ),
     Explanation(
@@ -407,7 +407,7 @@ EXPLANATIONS = (
     Explanation(
         "expanded memory is not written by an index",
         "PyTorch does not look for an overlap where the written tensor repeats its elements, or has gaps.",
-        ("writes.md", "**Memory that several elements share is not written.**"),
+        ("writes.md", "**Overlapping elements are not written.**"),
         lambda d: only_we_refuse("some elements of the input tensor and of the written-to tensor")(d)
         and any(n > 1 and (step == 0 or x.strides[-1] > 1) for x in d.operands for n, step in zip(x.shape, x.strides)),
     ),
@@ -471,7 +471,7 @@ EXPLANATIONS = (
     Explanation(
         "hooks of what was asked for",
         "PyTorch's `grad` gives the gradient before the hooks of the tensor when its node has to run as well.",
-        ("gradients.md", "**`grad` gives what the hooks of the tensor made of the gradient.**"),
+        ("gradients.md", "**`grad` returns gradients after the hooks of the tensor.**"),
         hook_of_what_was_asked_for,
     ),
     Explanation(
@@ -489,7 +489,7 @@ EXPLANATIONS = (
     Explanation(
         "detached after it was saved",
         "A custom Function of PyTorch gives the tensor back with its own node for a history.",
-        ("saved_values.md", "**A saved tensor that was detached has lost its history.**"),
+        ("saved_values.md", "**Detaching a saved tensor makes backward raise.**"),
         lambda d: only_we_refuse("trying to use a saved tensor that has been detached in-place")(d)
         and called_before(d, ".apply"),
     ),
@@ -502,7 +502,7 @@ EXPLANATIONS = (
     Explanation(
         "nothing below a view made in no_grad",
         "PyTorch runs the nodes above it, and finds what they saved gone.",
-        ("engine_order.md", "**What leads nowhere is not run.**"),
+        ("engine_order.md", "**Nodes that lead to no leaf do not run.**"),
         leads_nowhere,
     ),
     Explanation(
@@ -515,7 +515,7 @@ EXPLANATIONS = (
     Explanation(
         "views inside an op",
         "PyTorch's einsum and linear give views of what they have computed.",
-        ("views.md", "**What an op has computed is no view.**"),
+        ("views.md", "**Computed results are not views.**"),
         lambda d: d.step.call.endswith("detach_") and result_of(d, "einsum", "linear")
         and only_pytorch_refuses("Can't detach views")(d),
     ),
@@ -534,13 +534,13 @@ EXPLANATIONS = (
     Explanation(
         "an index of no kind",
         "NumPy's exception, which also names the kinds that there are.",
-        ("errors.md", "**The first mistake is named.**"),
+        ("errors.md", "**One error per call.**"),
         index_of_no_kind,
     ),
     Explanation(
         "another mistake is named",
         "A call with several mistakes is refused for one of them, and the order of the checks is another.",
-        ("errors.md", "**The first mistake is named.**"),
+        ("errors.md", "**One error per call.**"),
         lambda d: another_mistake(d) or unknown_argument(d) or two_mistakes_of_complex(d),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradsmith.autograd.gradcheck.errors import GradcheckError
 
-# What does the work is imported when it is first needed: few programs check gradients.
+# The checks are imported on first use: few programs need them.
 
 __all__ = [
     "gradcheck",

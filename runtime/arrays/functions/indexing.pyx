@@ -68,7 +68,7 @@ cdef object as_index(object part):
 
 
 cdef tuple split_index(object a, object index):
-    """What selects a view, and what then remains for the arrays. See Note [Integers come first]."""
+    """Split an index into the part that selects a view and the rest. See Note [Integers come first]."""
     cdef list basic = []
     cdef list advanced = []
     cdef Py_ssize_t width

@@ -31,7 +31,7 @@ cdef int read_axes(object dim, int ndim, int *axes) except -1:
 
 
 cdef object wrapped_axes(object dim, int ndim):
-    """What kernels take: an axis, a tuple of axes, or None for all; no dimensions mean all of them."""
+    """Axes as kernels take them: an axis, a tuple, or None for all; no dimensions mean all of them."""
     cdef int axes[64]
     cdef int count, i
     if dim is None:

@@ -188,12 +188,12 @@ cpdef object copy_to_of(object a, object device, object dtype):
 
 
 cpdef object stored_of(object value, object dtype):
-    """What is written to a tensor of a dtype: an array as it is, a number if it fits."""
+    """A value to be written to a tensor of a dtype: an array as it is, a number if it fits."""
     return value if isinstance(value, np.ndarray) else element_of(value, dtype)
 
 
 cpdef object copied_of(object value, object dtype):
-    """What is copied to a tensor of a dtype. A number is converted as a tensor would be, and may lose what does not fit."""
+    """A value to be copied to a tensor of a dtype. A number is converted as a tensor would be, with loss."""
     if not isinstance(value, np.ndarray) and (not isinstance(value, int) or -2**63 <= value < 2**63):
         return np.asarray(value)
     return stored_of(value, dtype)

@@ -98,7 +98,7 @@ cdef int reduced_type(object a, object dtype) except -1:
 
 
 cdef object without_data(object a, object axes, bint keepdim, int type_number):
-    """What a reduction gives on the meta device."""
+    """Result of a reduction on the meta device."""
     return as_type(take(sum_axes(<PyObject *>a, axes, keepdim)), type_number)
 
 

@@ -1,4 +1,4 @@
-"""Where a view lies inside its base, and how gradients move between the two.
+"""Geometry of a view inside its base, and how gradients move between the two.
 
 A view may be written in place; then the gradient of the base has to be split into the part that was overwritten and
 the rest. Replaying the view operations would need their arguments to be kept with every view. The geometry of the two
@@ -101,7 +101,7 @@ def _extent(geometry: Geometry) -> tuple[int, int]:
 
 
 def _extent_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
-    """Where the lowest and the highest element start, from the first one."""
+    """Offsets of the lowest and the highest element, relative to the first one."""
     low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0 and n)
     high = sum((n - 1) * s for n, s in zip(shape, strides) if s > 0 and n)
     return low, high
