@@ -56,7 +56,7 @@ def make_package(
     Raises
     ------
     SpecErrors
-        With every mistake of the table.
+        With every error of the table.
     """
     known = dict.fromkeys(public_names(functions, functions_file), FUNCTIONS_MODULE)
     table = load_outside(text, file, name, load_table(ROOT / "derivatives.yaml"), known)

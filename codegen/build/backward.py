@@ -38,7 +38,7 @@ class BackwardBuilder:
         return self.declaration.expanded[self.index][0]
 
     def expect_backward(self, forward: Forward | None) -> Backward | None:
-        """The node; None when the variant has none, or after a mistake (which has been reported)."""
+        """The node; None when the variant has none, or after an error (which has been reported)."""
         formulas = [f for f in map(self.for_variant, self.declaration.formulas) if f is not None]
         if not formulas:
             return None

@@ -1,7 +1,7 @@
 """Raw entries -> the frozen, verified table.
 
 Two passes. The first understands every signature, so that formulas may call ops declared later. The
-second resolves the formulas and decides what each node keeps. Mistakes are collected over all
+second resolves the formulas and decides what each node keeps. Errors are collected over all
 entries and raised together.
 """
 
@@ -55,7 +55,7 @@ def load_table(source: Path | str, *, file: str = "", functions: Mapping[str, st
     Raises
     ------
     SpecErrors
-        With every mistake of the table.
+        With every error of the table.
     """
     if isinstance(source, str):
         return _build(source, Origin(file or "derivatives.yaml"), functions or {})
@@ -85,7 +85,7 @@ def load_outside(text: str, file: str, package: str, library: Table, functions: 
     Raises
     ------
     SpecErrors
-        With every mistake of the table.
+        With every error of the table.
     """
     return _build(text, Origin(file, package, library), functions)
 
@@ -115,7 +115,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
     numbers = _node_numbers(declarations)
-    if not errors:  # a name that is an entry's twice over has been told of
+    if not errors:  # duplicate entries are already reported
         verify_module_names(declarations, numbers, origin.library, errors)
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
     errors.raise_if_any()
@@ -193,7 +193,7 @@ def _verify_made_forms(declarations: list[Declaration], errors: Collector) -> No
     for declaration in declarations:
         aliases = [alias.text for alias in declaration.aliases]
         made = [("copy", "copying", f"{name}_copy") for name in (declaration.base, *aliases)]
-        own = [declaration.base] if f"{declaration.base}_" not in bases else []  # such an entry has been told of
+        own = [declaration.base] if f"{declaration.base}_" not in bases else []  # such an entry is already reported
         made += [("inplace", "in-place", f"{name}_") for name in (*own, *aliases)]
         for form, word, name in made:
             if form in declaration.forms and name in taken:
@@ -295,7 +295,7 @@ def _verify_saves(declarations: list[Declaration], variants: list[tuple[Variant,
 
 
 def _variants(declaration: Declaration, number: int, context: Context) -> tuple[Variant, ...]:
-    """The variants of an entry that have no mistake."""
+    """The variants of an entry without errors."""
     indices = range(len(declaration.expanded))
     found = [_expect_variant(declaration, i, number, context) for i in indices]
     return tuple(variant for variant in found if variant is not None)

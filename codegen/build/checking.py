@@ -30,7 +30,7 @@ class Context:
     functions: Mapping[str, str]  # array functions: name -> module
     errors: Collector
     function_kind: str = "function of runtime/arrays/functions"  # what `functions` are called in messages
-    # Variants repeat the texts of their entry: the first mistake in a text is told, no other.
+    # Variants repeat the texts of their entry: only the first error in a text is reported.
     told: set[RawText] = field(default_factory=set)
 
     def expect_expr(

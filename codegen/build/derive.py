@@ -60,7 +60,7 @@ class Deriver:
     context: Context
     library: Table | None = None  # that an external table may call
     _rules: dict[str, Rules] = field(init=False)  # by C entry
-    _quiet: Context = field(init=False)  # mistakes of other entries are told when these are built themselves
+    _quiet: Context = field(init=False)  # errors of other entries are reported when these are built
 
     def __post_init__(self) -> None:
         self._quiet = replace(self.context, errors=Collector(self.context.errors.file), told=set())
@@ -99,7 +99,7 @@ class Deriver:
         return False
 
     def _alternatives(self, declaration: Declaration, forward: Expr, name: str) -> list[Symbolic]:
-        """The formula as it comes out, and with the result for what is the result; empty after a mistake."""
+        """The formula as it comes out, and with the result for what is the result; empty after an error."""
         try:
             derivative = self.derivative(declaration, forward, name)
             value = Symbolizer(self.context.callees, only_real=not declaration.supports_complex).read(forward)
@@ -166,7 +166,7 @@ class Deriver:
     def rules_of(self, c_entry: str) -> Rules:
         return self._rules[c_entry]
 
-    # -- mistakes
+    # -- errors
 
     def _report(self, declaration: Declaration, name: str, problem: NoDerivative) -> None:
         raw = declaration.forward

@@ -18,7 +18,7 @@ from .checking import Context, expect_returns
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:
-    """The forward of one variant; None after a mistake, which has been reported."""
+    """The forward of one variant; None after an error, which has been reported."""
     raw = declaration.forward
     if raw is None:
         return None

@@ -13,7 +13,7 @@ SUBJECT = "condition of output_differentiability"
 
 
 def expect_condition(declaration: Declaration, signature: Signature, context: Context) -> Formula | None:
-    """The condition of one variant; None when there is none, or after a mistake, which has been reported."""
+    """The condition of one variant; None when there is none, or after an error, which has been reported."""
     raw = declaration.output_condition
     if raw is None:
         return None

@@ -128,7 +128,7 @@ def _is_operand(argument: Argument) -> bool:
 
 
 def _exchanged(text: str, parts: Iterator[ast.expr], other: str) -> str:
-    """The text with something else in the place of some parts, which do not overlap."""
+    """The text with some parts, which do not overlap, replaced."""
     for part in sorted(parts, key=lambda part: part.col_offset, reverse=True):
         assert part.end_col_offset is not None
         text = text[: part.col_offset] + other + text[part.end_col_offset :]

@@ -54,7 +54,7 @@ class TangentBuilder:
         return self.backward.differentiable_inputs
 
     def expect_tangents(self) -> Tangents | None:
-        """None after a mistake, which has been reported."""
+        """None after an error, which has been reported."""
         declared = self.declaration.tangent_formulas
         if not declared:
             return self.derived()

@@ -86,7 +86,7 @@ class RawEntry:
 
 
 def expect_truth(text: RawText, key: str, op: str, errors: Collector) -> bool | None:
-    """The truth that a text says; None after a mistake, which has been reported."""
+    """The truth that a text says; None after an error, which has been reported."""
     if text.text not in ("true", "false"):
         errors.add(text.position, op, f"{key} is '{text.text}', which is neither true nor false")
         return None

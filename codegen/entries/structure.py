@@ -122,7 +122,7 @@ class StructureCheck:
                 yield f"argument '{argument.name}' is read by neither the forward nor a formula", ""
 
     def names_read(self) -> frozenset[str] | None:
-        """Names in the forward and in the formulas; None when a mistake or a ufunc keeps one from telling."""
+        """Names in the forward and in the formulas; None when an error or a ufunc keeps one from telling."""
         forward = self.entry.expect_text("forward")
         if forward is None or not forward.startswith(_EXPRESSIONS) or not forward.endswith(")"):
             return None

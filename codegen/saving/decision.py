@@ -54,7 +54,7 @@ def planned(ways: Sequence[Way], said: frozenset[str] | None, prices: Prices, ba
     """The way to take; see Note [Whose choice it is].
 
     `said` is what the entry says is kept, None when it says nothing. Where no way can do with that, the nearest is
-    taken, and build.py tells of the mistake.
+    taken, and build.py reports the error.
     """
     if len(ways) == 1:
         return Plan(ways[0], "")

@@ -1,4 +1,4 @@
-"""Mistakes in the op table: one exception per mistake, and the collector that reports all of a run together."""
+"""Errors in the op table: one exception per error, and the collector that reports all of a run together."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Position:
 
 @dataclass(frozen=True)
 class SpecError(Exception):
-    """One mistake in the op table.
+    """One error in the op table.
 
     Printed as ``derivatives.yaml:212:14: mul: <problem>. <hint>``.
     """
 
     file: str
     position: Position
-    op: str  # "" when the mistake belongs to no single op
+    op: str  # "" when the error belongs to no single op
     problem: str
     hint: str = ""
 
@@ -35,7 +35,7 @@ class SpecError(Exception):
 
 
 class SpecErrors(Exception):
-    """All mistakes of one run, in file order."""
+    """All errors of one run, in file order."""
 
     def __init__(self, errors: Iterable[SpecError]) -> None:
         self.errors = tuple(sorted(errors, key=_file_order))
@@ -45,14 +45,14 @@ class SpecErrors(Exception):
         return "\n".join(str(error) for error in self.errors)
 
     def summary(self, file: str) -> str:
-        """The last line of a run that they have ended."""
+        """The last line that a failed run prints."""
         count = len(self.errors)
-        mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
-        return f"{mistakes} in {file}; nothing was written."
+        errors = "1 error" if count == 1 else f"{count} errors"
+        return f"{errors} in {file}; nothing was written."
 
 
 class Problem(Exception):
-    """A mistake that does not know its file yet: what a parser of one text raises.
+    """An error without its file yet, as raised by a parser of one text.
 
     ``offset`` counts characters from the beginning of that text; callers that know where the text
     stands in the file turns it into a `SpecError`.
@@ -70,11 +70,11 @@ class Consequence(Problem):
 
 
 class Collector:
-    """Gathers the mistakes of a run, so that the author sees all of them at once."""
+    """Gathers the errors of a run, so that the author sees all of them at once."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        # A dict as ordered set: the variants of one entry often repeat the same mistake.
+        # A dict as ordered set: the variants of one entry often repeat the same error.
         self._errors: dict[SpecError, None] = {}
 
     def add(self, position: Position, op: str, problem: str, hint: str = "") -> None:

@@ -29,7 +29,7 @@ def parse_python(text: str) -> ast.expr:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what Python merely doubts is a mistake here
+            warnings.simplefilter("error")  # Python's syntax warnings are errors here
             tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         what = error.msg.partition(". ")[0]  # without what Python guesses

@@ -49,7 +49,7 @@ def load(
     Raises
     ------
     SpecErrors
-        With every mistake of the table, from ``gradsmith.codegen.spec.errors``.
+        With every error of the table, from ``gradsmith.codegen.spec.errors``.
     BuildError
         If the table cannot be compiled, from ``gradsmith.compiling.toolchain``.
     AttributeError

@@ -52,7 +52,7 @@ def build_package(
     Raises
     ------
     SpecErrors
-        With every mistake of the table.
+        With every error of the table.
     BuildError
         When compiling fails, with the entries that it fails at.
     """

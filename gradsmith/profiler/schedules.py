@@ -27,7 +27,7 @@ def schedule(
     Parameters
     ----------
     wait, warmup, active : int
-        How many steps of a cycle are left out, recorded and thrown away, and recorded.
+        How many steps of a cycle are skipped, recorded and discarded, and recorded.
     repeat : int
         How many cycles there are; 0 for no end.
     skip_first : int

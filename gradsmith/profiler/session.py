@@ -265,7 +265,7 @@ def _check_activities(activities: Iterable[ProfilerActivity] | None) -> None:
 
 
 def _stays(before: ProfilerAction, action: ProfilerAction) -> bool:
-    """Does a recording go on? One that warmed up is thrown away, one that was to be handed over starts again."""
+    """Whether a recording goes on. A warm-up is discarded; a recording that was handed over starts again."""
     if before is ProfilerAction.RECORD:
         return action in _RECORDING
     return before is action is ProfilerAction.WARMUP

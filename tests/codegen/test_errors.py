@@ -1,4 +1,4 @@
-"""Every mistake of a table is told with its place, its op and what would have been right."""
+"""Every error of a table is reported with its place, its op and a suggestion."""
 
 import re
 from pathlib import Path

@@ -47,7 +47,7 @@ def test_mistakes_end_it(generate, small, tmp_path):
     small.write_text(SMALL.replace("grad *", "gard *"), encoding="utf-8")
     done = generate("--package", "my_ops")
     assert done.returncode == 1
-    assert done.stderr.splitlines()[1:] == ["1 mistake in small.yaml; nothing was written."]
+    assert done.stderr.splitlines()[1:] == ["1 error in small.yaml; nothing was written."]
     assert f"{small}:5:9: ripple: formula for 'self' uses 'gard'" in done.stderr
     assert not (tmp_path / "my_ops").exists()
 

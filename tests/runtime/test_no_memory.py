@@ -1,4 +1,4 @@
-"""Runs no_memory.py in a process of its own, where the same requests are refused each time, and a crash is told of."""
+"""Runs no_memory.py in a process of its own, where the same requests are refused each time, and a crash is reported."""
 
 import subprocess
 import sys

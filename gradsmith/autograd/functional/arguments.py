@@ -97,5 +97,5 @@ def gradients(outputs: Sequence[Any], inputs: Tensors, vectors: Sequence[Any], *
 
 
 def filled(values: Sequence[Any], like: Sequence[Any]) -> Tensors:
-    """Zeros in the place of None."""
+    """Replace None by zeros."""
     return tuple(zeros_like(other.detach()) if one is None else one for one, other in zip(values, like))

@@ -121,7 +121,7 @@ def test_mistakes_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main([str(table), "--output", str(tmp_path / "out")]) == 1
     assert not (tmp_path / "out").exists()
     error = capsys.readouterr().err
-    assert "derivatives.yaml:" in error and "gard" in error and "1 mistake" in error
+    assert "derivatives.yaml:" in error and "gard" in error and "1 error" in error
 
 
 def test_the_committed_files_are_up_to_date() -> None:
