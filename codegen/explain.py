@@ -16,6 +16,7 @@ from .model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from .spec.errors import did_you_mean
 from .spec.names import backward_table_name, forward_kernel_name
 from .views.node import everything_saved
+from .write.line_width import within_width
 
 KINDS = {
     "ufunc": "NumPy's inner loop `{}`, called directly",
@@ -196,7 +197,7 @@ def _manner(item: SavedTensor | SavedValue) -> str:
 
 def _generated(op: Op, text: str) -> list[str]:
     """The entry's part of its module, without what Python sees of it."""
-    start = text.index(f"# ---- {op.name}\n")
+    start = text.index(f"{within_width(f'# ---- {op.name}')}\n")
     part = text[start:].split("\n\n\n# ---- ", 1)[0].splitlines()
     end = next((i for i, line in enumerate(part) if _FACE.match(line)), len(part))
     left_out = f"# (and {len(part) - end} lines of conversions and documentation for Python)"

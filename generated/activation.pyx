@@ -14,6 +14,7 @@ from gradsmith.runtime.calls.arguments cimport (
     check_tensor,
     copy_into,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
@@ -21,11 +22,18 @@ from gradsmith.runtime.calls.preparation cimport prepare_floating, prepare_numer
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of
@@ -78,31 +86,19 @@ cdef class SigmoidBackward0(Node):
         cdef TensorBase result
         # self: grad * conj((1 - result) * result)
         result = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sub_scalar_tensor(1, result), result))))
-        return 0
+        set_grad_input(
+            grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
+        )
 
-    cpdef str name(self):
-        return "SigmoidBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_sigmoid(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
 
 cdef TensorBase sigmoid_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
@@ -115,46 +111,35 @@ cdef TensorBase sigmoid_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sigmoid(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sigmoid", (self,))
+    cdef int depth = begin_replaceable_op("sigmoid", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SIGMOID_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SIGMOID_FORWARD, operands, ())
     if result is None:
         result = sigmoid_by_ops(self)
     cdef SigmoidBackward0 node
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_sigmoid(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sigmoid(TensorBase self):
     check_inplace("sigmoid_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sigmoid_", (self,))
+    cdef int depth = begin_op("sigmoid_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("sigmoid_", self, op_sigmoid(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sigmoid_", self, op_sigmoid(self)))
     cdef SigmoidBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("sigmoid_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
@@ -163,15 +148,13 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_sigmoid(object self):
+cdef object call_sigmoid(self):
     self = check_tensor(self, "sigmoid", "input", 1)
     return op_sigmoid(<TensorBase>self)
 
-cdef object call_sigmoid_(object self):
+cdef object call_sigmoid_(self):
     self = check_tensor(self, "sigmoid_", "input", 1)
     return inplace_sigmoid(<TensorBase>self)
 
@@ -180,25 +163,16 @@ def sigmoid(input, *, out=None):
 
     ``sigmoid(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj((1 - result) * result)
         result: auto_element_wise
     """
@@ -220,30 +194,16 @@ cdef class ReluBackward0(Node):
         # self: threshold_backward(grad, result)
         result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_threshold_backward(grad, result))
-        return 0
 
-    cpdef str name(self):
-        return "ReluBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_relu(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_threshold_backward(self_t, result))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_threshold_backward(self_t, result))
 
 cdef TensorBase relu_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
@@ -255,46 +215,35 @@ cdef TensorBase relu_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_relu(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("relu", (self,))
+    cdef int depth = begin_replaceable_op("relu", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&RELU_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&RELU_FORWARD, operands, ())
     if result is None:
         result = relu_by_ops(self)
     cdef ReluBackward0 node
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_relu(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_relu(TensorBase self):
     check_inplace("relu_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("relu_", (self,))
+    cdef int depth = begin_op("relu_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("relu_", self, op_relu(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("relu_", self, op_relu(self)))
     cdef ReluBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("relu_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
@@ -303,17 +252,15 @@ cdef TensorBase inplace_relu(TensorBase self):
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_relu(object self):
+cdef object call_relu(self):
     self = check_tensor(self, "relu", "input", 1)
     check_real(self, "relu")
     self = prepare_numeric("relu", self)
     return op_relu(<TensorBase>self)
 
-cdef object call_relu_(object self):
+cdef object call_relu_(self):
     self = check_tensor(self, "relu_", "input", 1)
     check_real(self, "relu_")
     self = prepare_numeric("relu_", self)
@@ -324,25 +271,17 @@ def relu(input, inplace=False):
 
     ``relu(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     inplace : bool, default False
         Write the result into the input.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: threshold_backward(grad, result)
         result: auto_element_wise
     """
@@ -367,36 +306,22 @@ cdef class ThresholdBackwardBackward0(Node):
             set_grad_input(grad_inputs, 0, op_threshold_backward(grad, output))
         if wants(wanted, 1):    # output: zeros_like(grad)
             set_grad_input(grad_inputs, 1, zeros_like(grad))
-        return 0
 
-    cpdef str name(self):
-        return "ThresholdBackwardBackward0"
-
-    @property
-    def _saved_output(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_output(self):
-        return raw_saved(self, 0)
+    _saved_output, _raw_saved_output = saved_tensor(0)
 
 cdef int tangents_threshold_backward(TensorBase result, TensorBase self, TensorBase output) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, output_t, result_t
     cdef LevelWalk walk = walk_levels((self, output))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            output_t = walk.tangent(output)
-            result_t = None
-            if self_t is not None:
-                result_t = op_threshold_backward(self_t, output)
-            if output_t is not None:
-                result_t = plus(result_t, zeros_like(output_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        output_t = walk.tangent(output)
+        result_t = None
+        if self_t is not None:
+            result_t = op_threshold_backward(self_t, output)
+        if output_t is not None:
+            result_t = plus(result_t, zeros_like(output_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase threshold_backward_by_ops(TensorBase self, TensorBase output):
     cdef bint recording = swap_grad_mode(False)
@@ -409,31 +334,27 @@ cdef TensorBase threshold_backward_by_ops(TensorBase self, TensorBase output):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("threshold_backward", (self, output))
+    cdef int depth = begin_replaceable_op("threshold_backward", (self, output)) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>output
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&THRESHOLD_BACKWARD_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &THRESHOLD_BACKWARD_FORWARD, operands, ()
+    )
     if result is None:
         result = threshold_backward_by_ops(self, output)
     cdef ThresholdBackwardBackward0 node
     if requires_grad_2(self, output):
         node = ThresholdBackwardBackward0.__new__(ThresholdBackwardBackward0)
-        node.init(2, 1, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, output)
+        connect_2(node, 1, 0, self, output)
         if node.edges[0].node != NULL:
             save_input(node, 0, output)
         set_history(result, node)
     if has_tangent_2(self, output):
         tangents_threshold_backward(result, self, output)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_threshold_backward(object self, object output):
+cdef object call_threshold_backward(self, output):
     self = check_tensor(self, "threshold_backward", "input", 1)
     output = check_tensor(output, "threshold_backward", "output", 2)
     check_real(self, "threshold_backward")
@@ -445,26 +366,16 @@ def threshold_backward(input, output):
 
     ``threshold_backward(Tensor self, Tensor output) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     output : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: threshold_backward(grad, output)
         output: zeros_like(grad)
         result: auto_element_wise
@@ -490,75 +401,69 @@ cdef class SoftplusBackward0(Node):
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
         product_of_self = op_mul_scalar(self_, beta)
-        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(grad, op_sigmoid(product_of_self))))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_where_tensor_tensor(
+                op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(grad, op_sigmoid(product_of_self))
+            ),
+        )
 
-    cpdef str name(self):
-        return "SoftplusBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_beta(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_threshold(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_beta = saved_value(0)
+    _saved_threshold = saved_value(1)
 
 cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta)))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_where_tensor_tensor(
+                op_gt_scalar(op_mul_scalar(self, beta), threshold),
+                self_t,
+                op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta))),
+            ),
+        )
 
 cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
-        return op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self, op_div_tensor_scalar(op_log1p(op_exp(op_mul_scalar(self, beta))), beta))
+        return op_where_tensor_tensor(
+            op_gt_scalar(op_mul_scalar(self, beta), threshold),
+            self,
+            op_div_tensor_scalar(op_log1p(op_exp(op_mul_scalar(self, beta))), beta),
+        )
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("softplus", (self, beta, threshold))
+    cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SOFTPLUS_FORWARD, operands, (beta, threshold)
+    )
     if result is None:
         result = softplus_by_ops(self, beta, threshold)
     cdef SoftplusBackward0 node
     if requires_grad_1(self):
         node = SoftplusBackward0.__new__(SoftplusBackward0)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, beta)
         set_value(node, 1, threshold)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_softplus(result, self, beta, threshold)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_softplus(object self, object beta, object threshold):
+cdef object call_softplus(self, beta, threshold):
     self = check_tensor(self, "softplus", "input", 1)
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
@@ -571,27 +476,18 @@ def softplus(input, beta=1, threshold=20, *, out=None):
 
     ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     beta : number, default 1
     threshold : number, default 20
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(self * beta > threshold, grad, grad * sigmoid(self * beta))
         result: auto_element_wise
     """
@@ -602,15 +498,11 @@ def softplus(input, beta=1, threshold=20, *, out=None):
 # derivatives.yaml: gelu
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
-    cdef int span = 0
-    if watching:
-        span = begin_op("gelu", (self, approximate))
+    cdef int depth = begin_op("gelu", (self, approximate)) if watching else 0
     cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_gelu(object self, object approximate):
+cdef object call_gelu(self, approximate):
     self = check_tensor(self, "gelu", "input", 1)
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
@@ -622,21 +514,15 @@ def gelu(input, *, approximate="none", out=None):
 
     ``gelu(Tensor self, *, str approximate='none') -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     approximate : str, default 'none'
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("gelu", out, call_gelu(input, approximate))
 
@@ -653,67 +539,75 @@ cdef class GeluErfBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_
-        # self (derived): grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
+        # self (derived): grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 *
+        # self * self))
         self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_))))))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_add_tensor(
+                    op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 1), 0.5),
+                    op_mul_tensor(
+                        op_mul_scalar(self_, 0.3989422804014327),
+                        op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_)),
+                    ),
+                ),
+            ),
+        )
 
-    cpdef str name(self):
-        return "GeluErfBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_gelu_erf(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5), op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_mul_tensor(
+                self_t,
+                op_add_tensor(
+                    op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5),
+                    op_mul_tensor(
+                        op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))
+                    ),
+                ),
+            ),
+        )
 
 cdef TensorBase gelu_erf_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
-        return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1))
+        return op_mul_tensor(
+            op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1)
+        )
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
 
 cdef TensorBase op_gelu_erf(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("gelu_erf", (self,))
+    cdef int depth = begin_replaceable_op("gelu_erf", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&GELU_ERF_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GELU_ERF_FORWARD, operands, ())
     if result is None:
         result = gelu_erf_by_ops(self)
     cdef GeluErfBackward0 node
     if requires_grad_1(self):
         node = GeluErfBackward0.__new__(GeluErfBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_gelu_erf(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_gelu_erf(object self):
+cdef object call_gelu_erf(self):
     self = check_tensor(self, "gelu_erf", "input", 1)
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
@@ -723,23 +617,15 @@ def gelu_erf(input):
 
     ``gelu_erf(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         result: auto_element_wise
     """
@@ -758,68 +644,124 @@ cdef class GeluTanhBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, tanh_part
-        # self (derived): grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
+        # self (derived): grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) +
+        # 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self +
+        # 0.044715 * self * self * self)))))
         self_ = unpack(self, 0)
-        tanh_part = op_tanh(op_mul_scalar(op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)), 0.7978845608028654))
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_add_tensor(op_mul_scalar(op_add_scalar(tanh_part, 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1)), op_sub_scalar_tensor(1, op_square(tanh_part))))))
-        return 0
+        tanh_part = op_tanh(
+            op_mul_scalar(
+                op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)),
+                0.7978845608028654,
+            ),
+        )
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_add_tensor(
+                    op_mul_scalar(op_add_scalar(tanh_part, 1), 0.5),
+                    op_mul_tensor(
+                        op_mul_tensor(
+                            op_mul_scalar(self_, 0.3989422804014327),
+                            op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1),
+                        ),
+                        op_sub_scalar_tensor(1, op_square(tanh_part)),
+                    ),
+                ),
+            ),
+        )
 
-    cpdef str name(self):
-        return "GeluTanhBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_gelu_tanh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_add_tensor(op_mul_scalar(op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1), 0.5), op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.3989422804014327), op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1)), op_sub_scalar_tensor(1, op_square(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654))))))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_mul_tensor(
+                self_t,
+                op_add_tensor(
+                    op_mul_scalar(
+                        op_add_scalar(
+                            op_tanh(
+                                op_mul_scalar(
+                                    op_add_tensor(
+                                        self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)
+                                    ),
+                                    0.7978845608028654,
+                                ),
+                            ),
+                            1,
+                        ),
+                        0.5,
+                    ),
+                    op_mul_tensor(
+                        op_mul_tensor(
+                            op_mul_scalar(self, 0.3989422804014327),
+                            op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1),
+                        ),
+                        op_sub_scalar_tensor(
+                            1,
+                            op_square(
+                                op_tanh(
+                                    op_mul_scalar(
+                                        op_add_tensor(
+                                            self,
+                                            op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self),
+                                        ),
+                                        0.7978845608028654,
+                                    ),
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
+        )
 
 cdef TensorBase gelu_tanh_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
-        return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_tanh(op_mul_scalar(op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)), 0.7978845608028654)), 1))
+        return op_mul_tensor(
+            op_mul_scalar(self, 0.5),
+            op_add_scalar(
+                op_tanh(
+                    op_mul_scalar(
+                        op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)),
+                        0.7978845608028654,
+                    ),
+                ),
+                1,
+            ),
+        )
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
 
 cdef TensorBase op_gelu_tanh(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("gelu_tanh", (self,))
+    cdef int depth = begin_replaceable_op("gelu_tanh", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&GELU_TANH_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GELU_TANH_FORWARD, operands, ())
     if result is None:
         result = gelu_tanh_by_ops(self)
     cdef GeluTanhBackward0 node
     if requires_grad_1(self):
         node = GeluTanhBackward0.__new__(GeluTanhBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_gelu_tanh(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_gelu_tanh(object self):
+cdef object call_gelu_tanh(self):
     self = check_tensor(self, "gelu_tanh", "input", 1)
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
@@ -829,24 +771,18 @@ def gelu_tanh(input):
 
     ``gelu_tanh(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))))
+    Gradients:
+        input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) +
+        0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self +
+        0.044715 * self * self * self)))))
         result: auto_element_wise
     """
     return call_gelu_tanh(input)
@@ -867,31 +803,37 @@ cdef class SiluBackward0(Node):
         # self (derived): grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         self_ = unpack(self, 0)
         sigmoid_of_self = op_sigmoid(self_)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(sigmoid_of_self, op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, sigmoid_of_self)), 1)))))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_conj(
+                    op_mul_tensor(
+                        sigmoid_of_self,
+                        op_add_scalar(op_mul_tensor(self_, op_sub_scalar_tensor(1, sigmoid_of_self)), 1),
+                    ),
+                ),
+            ),
+        )
 
-    cpdef str name(self):
-        return "SiluBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_silu(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_tensor(op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_mul_tensor(
+                self_t,
+                op_mul_tensor(
+                    op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1)
+                ),
+            ),
+        )
 
 cdef TensorBase silu_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
@@ -904,44 +846,33 @@ cdef TensorBase silu_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_silu(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("silu", (self,))
+    cdef int depth = begin_replaceable_op("silu", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SILU_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SILU_FORWARD, operands, ())
     if result is None:
         result = silu_by_ops(self)
     cdef SiluBackward0 node
     if requires_grad_1(self):
         node = SiluBackward0.__new__(SiluBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_silu(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_silu(TensorBase self):
     check_inplace("silu_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("silu_", (self,))
+    cdef int depth = begin_op("silu_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("silu_", self, op_silu(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("silu_", self, op_silu(original_of(self))))
     cdef SiluBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SiluBackward0.__new__(SiluBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("silu_", self, node)
     cdef PyObject *operands[1]
@@ -949,16 +880,14 @@ cdef TensorBase inplace_silu(TensorBase self):
     if not fused_into(&SILU_FORWARD, operands, (), self):
         write_inplace("silu_", self, array_of(silu_by_ops(self)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_silu(object self):
+cdef object call_silu(self):
     self = check_tensor(self, "silu", "input", 1)
     self = prepare_floating("silu", self)
     return op_silu(<TensorBase>self)
 
-cdef object call_silu_(object self):
+cdef object call_silu_(self):
     self = check_tensor(self, "silu_", "input", 1)
     self = prepare_floating("silu_", self)
     return inplace_silu(<TensorBase>self)
@@ -968,25 +897,17 @@ def silu(input, inplace=False):
 
     ``silu(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     inplace : bool, default False
         Write the result into the input.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
         result: auto_element_wise
     """
@@ -995,4 +916,5 @@ def silu(input, inplace=False):
     return call_silu(input)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

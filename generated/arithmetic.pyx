@@ -24,6 +24,7 @@ from gradsmith.runtime.calls.arguments cimport (
     is_tensor,
     number_as_tensor,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
@@ -31,11 +32,18 @@ from gradsmith.runtime.calls.preparation cimport prepare_addend, prepare_factor,
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack, unpack_number
+from gradsmith.runtime.graph.saved_variable cimport save_input, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_number, saved_tensor, saved_value
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap_owned
@@ -74,71 +82,48 @@ cdef class AddBackward0(Node):
             set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other: grad
             set_grad_input(grad_inputs, 1, grad)
-        return 0
-
-    cpdef str name(self):
-        return "AddBackward0"
 
 cdef int tangents_add_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = self_t
-            if other_t is not None:
-                result_t = plus(result_t, other_t)
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = self_t
+        if other_t is not None:
+            result_t = plus(result_t, other_t)
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("add", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(ADD, self.array, other.array))
+    cdef int depth = begin_replaceable_op("add", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(ADD, self.array, other.array))
     cdef AddBackward0 node
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_add_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
     check_inplace("add_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("add_", (self, other))
+    cdef int depth = begin_op("add_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("add_", self, op_add_tensor(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("add_", self, op_add_tensor(self, other)))
     cdef AddBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 0, self, other)
         history = prepare_history("add_", self, node)
     binary_into(ADD, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class AddScalarBackward0(Node):
     """Backward of ``add(Tensor self, Scalar other) -> Tensor``."""
@@ -147,7 +132,6 @@ cdef class AddScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
 
     cpdef str name(self):
         return "AddBackward0"
@@ -156,54 +140,39 @@ cdef int tangents_add_scalar(TensorBase result, TensorBase self, object other) e
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, self_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, self_t)
 
 cdef TensorBase op_add_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("add", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(ADD, self.array, other, False))
+    cdef int depth = begin_replaceable_op("add", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(ADD, self.array, other, False)
+    )
     cdef AddScalarBackward0 node
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_add_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_add_scalar(TensorBase self, object other):
     check_inplace("add_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("add_", (self, other))
+    cdef int depth = begin_op("add_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("add_", self, op_add_scalar(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("add_", self, op_add_scalar(self, other)))
     cdef AddScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("add_", self, node)
     binary_scalar_into(ADD, self.array, other, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
@@ -223,32 +192,22 @@ cdef class AddBackward1(Node):
         if wants(wanted, 1):    # other (derived): grad * conj(alpha)
             alpha = value_of(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_scalar(grad, conj_number(alpha)))
-        return 0
 
-    cpdef str name(self):
-        return "AddBackward1"
-
-    @property
-    def _saved_alpha(self):
-        return value_of(self, 0)
+    _saved_alpha = saved_value(0)
 
 cdef int tangents_add_alpha_tensor(TensorBase result, TensorBase self, TensorBase other, object alpha) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = self_t
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_scalar(other_t, alpha))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = self_t
+        if other_t is not None:
+            result_t = plus(result_t, op_mul_scalar(other_t, alpha))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, object alpha):
     cdef bint recording = swap_grad_mode(False)
@@ -261,48 +220,37 @@ cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, objec
         swap_ceiling(ceiling)
 
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("add", (self, other, alpha))
+    cdef int depth = begin_replaceable_op("add", (self, other, alpha)) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,)
+    )
     if result is None:
         result = add_alpha_tensor_by_ops(self, other, alpha)
     cdef AddBackward1 node
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
-        node.init(2, 0, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_add_alpha_tensor(result, self, other, alpha)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("add_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("add_", (self, other, alpha))
+    cdef int depth = begin_op("add_", (self, other, alpha)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("add_", self, op_add_alpha_tensor(self, other, alpha))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("add_", self, op_add_alpha_tensor(self, other, alpha)))
     cdef AddBackward1 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
-        node.init(2, 0, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
         history = prepare_history("add_", self, node)
@@ -312,9 +260,7 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
     if not fused_into(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,), self):
         write_inplace("add_", self, array_of(add_alpha_tensor_by_ops(self, other, alpha)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class AddScalarBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Scalar other, *, Scalar alpha) -> Tensor``."""
@@ -323,7 +269,6 @@ cdef class AddScalarBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self (derived): grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
 
     cpdef str name(self):
         return "AddBackward1"
@@ -332,13 +277,9 @@ cdef int tangents_add_alpha_scalar(TensorBase result, TensorBase self, object ot
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, self_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, self_t)
 
 cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object alpha):
     cdef bint recording = swap_grad_mode(False)
@@ -351,61 +292,50 @@ cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object al
         swap_ceiling(ceiling)
 
 cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("add", (self, other, alpha))
+    cdef int depth = begin_replaceable_op("add", (self, other, alpha)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha)
+    )
     if result is None:
         result = add_alpha_scalar_by_ops(self, other, alpha)
     cdef AddScalarBackward1 node
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_add_alpha_scalar(result, self, other, alpha)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object alpha):
     check_inplace("add_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("add_", (self, other, alpha))
+    cdef int depth = begin_op("add_", (self, other, alpha)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("add_", self, op_add_alpha_scalar(self, other, alpha))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("add_", self, op_add_alpha_scalar(self, other, alpha)))
     cdef AddScalarBackward1 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("add_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
         write_inplace("add_", self, array_of(add_alpha_scalar_by_ops(self, other, alpha)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_add(object self, object other):
+cdef object call_add(self, other):
     self = as_first_operand(self, "add", "input", 1, other)
     other = as_operand(other, "add", "other", 2)
     if is_tensor(other):
         return op_add_tensor(<TensorBase>self, <TensorBase>other)
     return op_add_scalar(<TensorBase>self, other)
 
-cdef object call_add_alpha(object self, object other, object alpha):
+cdef object call_add_alpha(self, other, alpha):
     self = as_first_operand(self, "add", "input", 1, other)
     other = as_operand(other, "add", "other", 2)
     alpha = as_number(alpha, "add", "alpha", 3)
@@ -415,14 +345,14 @@ cdef object call_add_alpha(object self, object other, object alpha):
         return op_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return op_add_alpha_scalar(<TensorBase>self, other, alpha)
 
-cdef object call_add_(object self, object other):
+cdef object call_add_(self, other):
     self = check_tensor(self, "add_", "input", 1)
     other = as_operand(other, "add_", "other", 2)
     if is_tensor(other):
         return inplace_add_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_add_scalar(<TensorBase>self, other)
 
-cdef object call_add_alpha_(object self, object other, object alpha):
+cdef object call_add_alpha_(self, other, alpha):
     self = check_tensor(self, "add_", "input", 1)
     other = as_operand(other, "add_", "other", 2)
     alpha = as_number(alpha, "add_", "alpha", 3)
@@ -435,38 +365,31 @@ cdef object call_add_alpha_(object self, object other, object alpha):
 def add(input, other, *, alpha=None, out=None):
     """Sum of two tensors, element by element.
 
-    The first tensor plus `alpha` times the second.
-
     ``add(Tensor self, Tensor|Scalar other) -> Tensor``
+        Sum of two tensors, element by element.
     ``add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor``
+        The first tensor plus `alpha` times the second.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     alpha : number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad
-        other: grad
-        result: auto_element_wise
-        other: grad * conj(alpha)
+    Gradients:
+        add
+            input: grad
+            other: grad
+            result: auto_element_wise
+        add.alpha
+            input: grad
+            other: grad * conj(alpha)
+            result: auto_element_wise
     """
     if alpha is not None:
         return give_out("add", out, call_add_alpha(input, other, alpha))
@@ -488,71 +411,50 @@ cdef class SubBackward0(Node):
             set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other: -grad
             set_grad_input(grad_inputs, 1, op_neg(grad))
-        return 0
-
-    cpdef str name(self):
-        return "SubBackward0"
 
 cdef int tangents_sub_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = self_t
-            if other_t is not None:
-                result_t = plus(result_t, op_neg(other_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = self_t
+        if other_t is not None:
+            result_t = plus(result_t, op_neg(other_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sub", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(SUBTRACT, self.array, other.array))
+    cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(SUBTRACT, self.array, other.array)
+    )
     cdef SubBackward0 node
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_sub_tensor_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("sub_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sub_", (self, other))
+    cdef int depth = begin_op("sub_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("sub_", self, op_sub_tensor_tensor(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sub_", self, op_sub_tensor_tensor(self, other)))
     cdef SubBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 0, self, other)
         history = prepare_history("sub_", self, node)
     binary_into(SUBTRACT, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class SubTensorScalarBackward0(Node):
     """Backward of ``sub(Tensor self, Scalar other) -> Tensor``."""
@@ -561,7 +463,6 @@ cdef class SubTensorScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
 
     cpdef str name(self):
         return "SubBackward0"
@@ -570,54 +471,39 @@ cdef int tangents_sub_tensor_scalar(TensorBase result, TensorBase self, object o
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, self_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, self_t)
 
 cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sub", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, self.array, other, False))
+    cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(SUBTRACT, self.array, other, False)
+    )
     cdef SubTensorScalarBackward0 node
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sub_tensor_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
     check_inplace("sub_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sub_", (self, other))
+    cdef int depth = begin_op("sub_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("sub_", self, op_sub_tensor_scalar(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sub_", self, op_sub_tensor_scalar(self, other)))
     cdef SubTensorScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("sub_", self, node)
     binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class SubScalarTensorBackward0(Node):
     """Backward of ``sub(Scalar self, Tensor other) -> Tensor``."""
@@ -628,7 +514,6 @@ cdef class SubScalarTensorBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # other: -grad
         set_grad_input(grad_inputs, 0, op_neg(grad))
-        return 0
 
     cpdef str name(self):
         return "SubBackward0"
@@ -637,30 +522,23 @@ cdef int tangents_sub_scalar_tensor(TensorBase result, object self, TensorBase o
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, op_neg(other_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(result, op_neg(other_t))
 
 cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sub", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(SUBTRACT, other.array, self, True))
+    cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(SUBTRACT, other.array, self, True)
+    )
     cdef SubScalarTensorBackward0 node
     if requires_grad_1(other):
         node = SubScalarTensorBackward0.__new__(SubScalarTensorBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, other)
+        connect_1(node, 0, 0, other)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_sub_scalar_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
@@ -680,32 +558,22 @@ cdef class SubBackward1(Node):
         if wants(wanted, 1):    # other (derived): -grad * conj(alpha)
             alpha = value_of(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_scalar(op_neg(grad), conj_number(alpha)))
-        return 0
 
-    cpdef str name(self):
-        return "SubBackward1"
-
-    @property
-    def _saved_alpha(self):
-        return value_of(self, 0)
+    _saved_alpha = saved_value(0)
 
 cdef int tangents_sub_alpha_tensor_tensor(TensorBase result, TensorBase self, TensorBase other, object alpha) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = self_t
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_scalar(op_neg(other_t), alpha))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = self_t
+        if other_t is not None:
+            result_t = plus(result_t, op_mul_scalar(op_neg(other_t), alpha))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other, object alpha):
     cdef bint recording = swap_grad_mode(False)
@@ -718,48 +586,37 @@ cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sub", (self, other, alpha))
+    cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,)
+    )
     if result is None:
         result = sub_alpha_tensor_tensor_by_ops(self, other, alpha)
     cdef SubBackward1 node
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
-        node.init(2, 0, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_sub_alpha_tensor_tensor(result, self, other, alpha)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("sub_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sub_", (self, other, alpha))
+    cdef int depth = begin_op("sub_", (self, other, alpha)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha)))
     cdef SubBackward1 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
-        node.init(2, 0, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
         history = prepare_history("sub_", self, node)
@@ -769,9 +626,7 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
     if not fused_into(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,), self):
         write_inplace("sub_", self, array_of(sub_alpha_tensor_tensor_by_ops(self, other, alpha)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class SubTensorScalarBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Scalar other, *, Scalar alpha) -> Tensor``."""
@@ -780,7 +635,6 @@ cdef class SubTensorScalarBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self (derived): grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
 
     cpdef str name(self):
         return "SubBackward1"
@@ -789,13 +643,9 @@ cdef int tangents_sub_alpha_tensor_scalar(TensorBase result, TensorBase self, ob
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, self_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, self_t)
 
 cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, object alpha):
     cdef bint recording = swap_grad_mode(False)
@@ -808,52 +658,41 @@ cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, ob
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sub", (self, other, alpha))
+    cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha)
+    )
     if result is None:
         result = sub_alpha_tensor_scalar_by_ops(self, other, alpha)
     cdef SubTensorScalarBackward1 node
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sub_alpha_tensor_scalar(result, self, other, alpha)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     check_inplace("sub_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sub_", (self, other, alpha))
+    cdef int depth = begin_op("sub_", (self, other, alpha)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha)))
     cdef SubTensorScalarBackward1 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("sub_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
         write_inplace("sub_", self, array_of(sub_alpha_tensor_scalar_by_ops(self, other, alpha)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class SubScalarTensorBackward1(Node):
     """Backward of ``sub.alpha(Scalar self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -866,26 +705,19 @@ cdef class SubScalarTensorBackward1(Node):
         # other (derived): -grad * conj(alpha)
         alpha = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_scalar(op_neg(grad), conj_number(alpha)))
-        return 0
 
     cpdef str name(self):
         return "SubBackward1"
 
-    @property
-    def _saved_alpha(self):
-        return value_of(self, 0)
+    _saved_alpha = saved_value(0)
 
 cdef int tangents_sub_alpha_scalar_tensor(TensorBase result, object self, TensorBase other, object alpha) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, op_mul_scalar(op_neg(other_t), alpha))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(result, op_mul_scalar(op_neg(other_t), alpha))
 
 cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, object alpha):
     cdef bint recording = swap_grad_mode(False)
@@ -898,28 +730,25 @@ cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, ob
         swap_ceiling(ceiling)
 
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sub", (self, other, alpha))
+    cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha)
+    )
     if result is None:
         result = sub_alpha_scalar_tensor_by_ops(self, other, alpha)
     cdef SubScalarTensorBackward1 node
     if requires_grad_1(other):
         node = SubScalarTensorBackward1.__new__(SubScalarTensorBackward1)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, other)
+        connect_1(node, 0, 1, other)
         set_value(node, 0, alpha)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_sub_alpha_scalar_tensor(result, self, other, alpha)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_sub(object self, object other):
+cdef object call_sub(self, other):
     self = as_operand(self, "sub", "input", 1)
     other = as_operand(other, "sub", "other", 2)
     if is_tensor(self) and is_tensor(other):
@@ -931,7 +760,7 @@ cdef object call_sub(object self, object other):
     self = number_as_tensor(self, other)
     return op_sub_tensor_scalar(<TensorBase>self, other)
 
-cdef object call_sub_alpha(object self, object other, object alpha):
+cdef object call_sub_alpha(self, other, alpha):
     self = as_operand(self, "sub", "input", 1)
     other = as_operand(other, "sub", "other", 2)
     alpha = as_number(alpha, "sub", "alpha", 3)
@@ -945,14 +774,14 @@ cdef object call_sub_alpha(object self, object other, object alpha):
     self = number_as_tensor(self, other)
     return op_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
 
-cdef object call_sub_(object self, object other):
+cdef object call_sub_(self, other):
     self = check_tensor(self, "sub_", "input", 1)
     other = as_operand(other, "sub_", "other", 2)
     if is_tensor(other):
         return inplace_sub_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_sub_tensor_scalar(<TensorBase>self, other)
 
-cdef object call_sub_alpha_(object self, object other, object alpha):
+cdef object call_sub_alpha_(self, other, alpha):
     self = check_tensor(self, "sub_", "input", 1)
     other = as_operand(other, "sub_", "other", 2)
     alpha = as_number(alpha, "sub_", "alpha", 3)
@@ -964,38 +793,31 @@ cdef object call_sub_alpha_(object self, object other, object alpha):
 def sub(input, other, *, alpha=None, out=None):
     """Difference of two tensors, element by element.
 
-    The first tensor minus `alpha` times the second.
-
     ``sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
+        Difference of two tensors, element by element.
     ``sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor``
+        The first tensor minus `alpha` times the second.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     other : Tensor or number
     alpha : number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad
-        other: -grad
-        result: auto_element_wise
-        other: -grad * conj(alpha)
+    Gradients:
+        sub
+            input: grad
+            other: -grad
+            result: auto_element_wise
+        sub.alpha
+            input: grad
+            other: -grad * conj(alpha)
+            result: auto_element_wise
     """
     if alpha is not None:
         return give_out("sub", out, call_sub_alpha(input, other, alpha))
@@ -1023,56 +845,33 @@ cdef class MulBackward0(Node):
         if wants(wanted, 1):    # other: grad * conj(self)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
-        return 0
 
-    cpdef str name(self):
-        return "MulBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
 
 cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_mul_tensor(self_t, other)
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_tensor(other_t, self))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_mul_tensor(self_t, other)
+        if other_t is not None:
+            result_t = plus(result_t, op_mul_tensor(other_t, self))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mul", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MULTIPLY, self.array, other.array))
+    cdef int depth = begin_replaceable_op("mul", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(MULTIPLY, self.array, other.array)
+    )
     cdef MulBackward0 node
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -1080,28 +879,19 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_mul_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
     check_inplace("mul_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("mul_", (self, other))
+    cdef int depth = begin_op("mul_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("mul_", self, op_mul_tensor(original_of(self), other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("mul_", self, op_mul_tensor(original_of(self), other)))
     cdef MulBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
         if node.edges[0].node != NULL:
@@ -1109,9 +899,7 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
         history = prepare_history("mul_", self, node)
     binary_into(MULTIPLY, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class MulScalarBackward0(Node):
     """Backward of ``mul(Tensor self, Scalar other) -> Tensor``."""
@@ -1124,7 +912,6 @@ cdef class MulScalarBackward0(Node):
         # self: grad * conj(other)
         other = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_scalar(grad, conj_number(other)))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -1133,73 +920,56 @@ cdef class MulScalarBackward0(Node):
     cpdef str name(self):
         return "MulBackward0"
 
-    @property
-    def _saved_other(self):
-        return unpack_number(self, 0)
+    _saved_other = saved_number(0)
 
 cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_scalar(self_t, other))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_scalar(self_t, other))
 
 cdef TensorBase op_mul_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mul", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MULTIPLY, self.array, other, False))
+    cdef int depth = begin_replaceable_op("mul", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(MULTIPLY, self.array, other, False)
+    )
     cdef MulScalarBackward0 node
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_mul_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     check_inplace("mul_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("mul_", (self, other))
+    cdef int depth = begin_op("mul_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("mul_", self, op_mul_scalar(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("mul_", self, op_mul_scalar(self, other)))
     cdef MulScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         history = prepare_history("mul_", self, node)
     binary_scalar_into(MULTIPLY, self.array, other, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_mul(object self, object other):
+cdef object call_mul(self, other):
     self = as_first_operand(self, "mul", "input", 1, other)
     other = as_operand(other, "mul", "other", 2)
     if is_tensor(other):
         return op_mul_tensor(<TensorBase>self, <TensorBase>other)
     return op_mul_scalar(<TensorBase>self, other)
 
-cdef object call_mul_(object self, object other):
+cdef object call_mul_(self, other):
     self = check_tensor(self, "mul_", "input", 1)
     other = as_operand(other, "mul_", "other", 2)
     if is_tensor(other):
@@ -1211,28 +981,17 @@ def mul(input, other, *, out=None):
 
     ``mul(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(other)
         other: grad * conj(self)
         result: auto_element_wise
@@ -1242,4 +1001,5 @@ def mul(input, other, *, out=None):
 multiply = mul
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -14,6 +14,7 @@ from gradsmith.runtime.arrays.array cimport (
     binary_scalar_into,
 )
 from gradsmith.runtime.calls.arguments cimport as_operand, as_promoted, check_real, check_tensor, copy_into, is_tensor
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
@@ -22,17 +23,26 @@ from gradsmith.runtime.calls.preparation cimport prepare_clampable
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value
-from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack, unpack_number
+from gradsmith.runtime.graph.saved_variable cimport save_input, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, has_tangent_3, swap_ceiling
 from gradsmith.runtime.history.history cimport (
-    collect_edge,
+    connect_1,
+    connect_2,
+    connect_3,
     requires_grad_1,
     requires_grad_2,
     requires_grad_3,
     set_history,
 )
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_number, saved_tensor
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap_owned
@@ -98,67 +108,65 @@ cdef class MaximumBackward0(Node):
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
         if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
-            set_grad_input(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_where_tensor_tensor(
+                    equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)
+                ),
+            )
         if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
-            set_grad_input(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_tensor(
+                    equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)
+                ),
+            )
 
-    cpdef str name(self):
-        return "MaximumBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
 
 cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_tensor(self, other), 0, self_t))
-            if other_t is not None:
-                result_t = plus(result_t, op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(other_t, 2), op_where_scalar_tensor(op_gt_tensor(self, other), 0, other_t)))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_tensor(
+                op_eq_tensor(self, other),
+                op_div_tensor_scalar(self_t, 2),
+                op_where_scalar_tensor(op_lt_tensor(self, other), 0, self_t),
+            )
+        if other_t is not None:
+            result_t = plus(
+                result_t,
+                op_where_tensor_tensor(
+                    op_eq_tensor(self, other),
+                    op_div_tensor_scalar(other_t, 2),
+                    op_where_scalar_tensor(op_gt_tensor(self, other), 0, other_t),
+                ),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("maximum", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, other.array))
+    cdef int depth = begin_replaceable_op("maximum", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(MAXIMUM, self.array, other.array)
+    )
     cdef MaximumBackward0 node
     if requires_grad_2(self, other):
         node = MaximumBackward0.__new__(MaximumBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_maximum_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef class MaximumScalarBackward0(Node):
     """Backward of ``maximum(Tensor self, Scalar other) -> Tensor``."""
@@ -173,8 +181,15 @@ cdef class MaximumScalarBackward0(Node):
         # self: where(self == other, grad / 2, where(self < other, 0, grad))
         self_ = unpack(self, 0)
         other = unpack_number(self, 0)
-        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_lt_scalar(self_, other), 0, grad)))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_where_tensor_tensor(
+                op_eq_scalar(self_, other),
+                op_div_tensor_scalar(grad, 2),
+                op_where_scalar_tensor(op_lt_scalar(self_, other), 0, grad),
+            ),
+        )
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -183,50 +198,41 @@ cdef class MaximumScalarBackward0(Node):
     cpdef str name(self):
         return "MaximumBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other = saved_number(0)
 
 cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_where_tensor_tensor(
+                op_eq_scalar(self, other),
+                op_div_tensor_scalar(self_t, 2),
+                op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t),
+            ),
+        )
 
 cdef TensorBase op_maximum_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("maximum", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, other, False))
+    cdef int depth = begin_replaceable_op("maximum", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(MAXIMUM, self.array, other, False)
+    )
     cdef MaximumScalarBackward0 node
     if requires_grad_1(self):
         node = MaximumScalarBackward0.__new__(MaximumScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_maximum_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_maximum(object self, object other):
+cdef object call_maximum(self, other):
     self = check_tensor(self, "maximum", "input", 1)
     other = as_operand(other, "maximum", "other", 2)
     check_real(self, "maximum")
@@ -240,28 +246,17 @@ def maximum(input, other, *, out=None):
 
     ``maximum(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(self == other, grad / 2, where(self < other, 0, grad))
         other: where(self == other, grad / 2, where(self > other, 0, grad))
         result: auto_element_wise
@@ -287,67 +282,65 @@ cdef class MinimumBackward0(Node):
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
         if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
-            set_grad_input(grad_inputs, 0, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_where_tensor_tensor(
+                    equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)
+                ),
+            )
         if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
-            set_grad_input(grad_inputs, 1, op_where_tensor_tensor(equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_tensor(
+                    equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)
+                ),
+            )
 
-    cpdef str name(self):
-        return "MinimumBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
 
 cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_tensor(self, other), 0, self_t))
-            if other_t is not None:
-                result_t = plus(result_t, op_where_tensor_tensor(op_eq_tensor(self, other), op_div_tensor_scalar(other_t, 2), op_where_scalar_tensor(op_lt_tensor(self, other), 0, other_t)))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_tensor(
+                op_eq_tensor(self, other),
+                op_div_tensor_scalar(self_t, 2),
+                op_where_scalar_tensor(op_gt_tensor(self, other), 0, self_t),
+            )
+        if other_t is not None:
+            result_t = plus(
+                result_t,
+                op_where_tensor_tensor(
+                    op_eq_tensor(self, other),
+                    op_div_tensor_scalar(other_t, 2),
+                    op_where_scalar_tensor(op_lt_tensor(self, other), 0, other_t),
+                ),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("minimum", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, other.array))
+    cdef int depth = begin_replaceable_op("minimum", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(MINIMUM, self.array, other.array)
+    )
     cdef MinimumBackward0 node
     if requires_grad_2(self, other):
         node = MinimumBackward0.__new__(MinimumBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_minimum_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef class MinimumScalarBackward0(Node):
     """Backward of ``minimum(Tensor self, Scalar other) -> Tensor``."""
@@ -362,8 +355,15 @@ cdef class MinimumScalarBackward0(Node):
         # self: where(self == other, grad / 2, where(self > other, 0, grad))
         self_ = unpack(self, 0)
         other = unpack_number(self, 0)
-        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_eq_scalar(self_, other), op_div_tensor_scalar(grad, 2), op_where_scalar_tensor(op_gt_scalar(self_, other), 0, grad)))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_where_tensor_tensor(
+                op_eq_scalar(self_, other),
+                op_div_tensor_scalar(grad, 2),
+                op_where_scalar_tensor(op_gt_scalar(self_, other), 0, grad),
+            ),
+        )
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -372,50 +372,41 @@ cdef class MinimumScalarBackward0(Node):
     cpdef str name(self):
         return "MinimumBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other = saved_number(0)
 
 cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_tensor(op_eq_scalar(self, other), op_div_tensor_scalar(self_t, 2), op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_where_tensor_tensor(
+                op_eq_scalar(self, other),
+                op_div_tensor_scalar(self_t, 2),
+                op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t),
+            ),
+        )
 
 cdef TensorBase op_minimum_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("minimum", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, other, False))
+    cdef int depth = begin_replaceable_op("minimum", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(MINIMUM, self.array, other, False)
+    )
     cdef MinimumScalarBackward0 node
     if requires_grad_1(self):
         node = MinimumScalarBackward0.__new__(MinimumScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_minimum_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_minimum(object self, object other):
+cdef object call_minimum(self, other):
     self = check_tensor(self, "minimum", "input", 1)
     other = as_operand(other, "minimum", "other", 2)
     check_real(self, "minimum")
@@ -429,28 +420,17 @@ def minimum(input, other, *, out=None):
 
     ``minimum(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(self == other, grad / 2, where(self > other, 0, grad))
         other: where(self == other, grad / 2, where(self < other, 0, grad))
         result: auto_element_wise
@@ -475,7 +455,13 @@ cdef class ClampBackward0(Node):
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack(self, 2)
-            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0
+                ),
+            )
         if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
@@ -483,7 +469,13 @@ cdef class ClampBackward0(Node):
                 min = unpack(self, 1)
             if max is None:
                 max = unpack(self, 2)
-            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0))
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0
+                ),
+            )
         if wants(wanted, 2):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
@@ -491,56 +483,42 @@ cdef class ClampBackward0(Node):
                 min = unpack(self, 1)
             if max is None:
                 max = unpack(self, 2)
-            set_grad_input(grad_inputs, 2, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_tensor(max, min)), grad, 0))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                2,
+                op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_tensor(max, min)), grad, 0),
+            )
 
-    cpdef str name(self):
-        return "ClampBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_min(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_max(self):
-        return saved_attribute(self, 2)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_min(self):
-        return raw_saved(self, 1)
-
-    @property
-    def _raw_saved_max(self):
-        return raw_saved(self, 2)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_min, _raw_saved_min = saved_tensor(1)
+    _saved_max, _raw_saved_max = saved_tensor(2)
 
 cdef int tangents_clamp_tensor_tensor(TensorBase result, TensorBase self, TensorBase min, TensorBase max) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, min_t, max_t, result_t
     cdef LevelWalk walk = walk_levels((self, min, max))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            min_t = walk.tangent(min)
-            max_t = walk.tangent(max)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_tensor(self, max)), self_t, 0)
-            if min_t is not None:
-                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_tensor(min, max)), min_t, 0))
-            if max_t is not None:
-                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_tensor(max, min)), max_t, 0))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        min_t = walk.tangent(min)
+        max_t = walk.tangent(max)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_scalar(
+                op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_tensor(self, max)), self_t, 0
+            )
+        if min_t is not None:
+            result_t = plus(
+                result_t,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_tensor(min, max)), min_t, 0
+                ),
+            )
+        if max_t is not None:
+            result_t = plus(
+                result_t,
+                op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_tensor(max, min)), max_t, 0),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, TensorBase max):
     cdef bint recording = swap_grad_mode(False)
@@ -553,52 +531,39 @@ cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, Tens
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp", (self, min, max))
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     operands[2] = <PyObject *>max
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_TENSOR_TENSOR_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &CLAMP_TENSOR_TENSOR_FORWARD, operands, ()
+    )
     if result is None:
         result = clamp_tensor_tensor_by_ops(self, min, max)
     cdef ClampBackward0 node
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
-        node.init(3, 3, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, min)
-        collect_edge(node, 2, max)
+        connect_3(node, 3, 0, self, min, max)
         save_input(node, 0, self)
         save_input(node, 1, min)
         save_input(node, 2, max)
         set_history(result, node)
     if has_tangent_3(self, min, max):
         tangents_clamp_tensor_tensor(result, self, min, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     check_inplace("clamp_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_", (self, min, max))
+    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_3(self, min, max):
-        copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max)))
     cdef ClampBackward0 node = None
     cdef Node history = None
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
-        node.init(3, 3, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, min)
-        collect_edge(node, 2, max)
+        connect_3(node, 3, 0, self, min, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         save_input(node, 2, max)
@@ -610,9 +575,7 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
     if not fused_into(&CLAMP_TENSOR_TENSOR_FORWARD, operands, (), self):
         write_inplace("clamp_", self, array_of(clamp_tensor_tensor_by_ops(self, min, max)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ClampTensorScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Scalar max) -> Tensor``."""
@@ -629,15 +592,26 @@ cdef class ClampTensorScalarBackward0(Node):
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack_number(self, 0)
-            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0
+                ),
+            )
         if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
                 min = unpack(self, 1)
             max = unpack_number(self, 0)
-            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_scalar(min, max)), grad, 0))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_scalar(min, max)), grad, 0
+                ),
+            )
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -646,43 +620,30 @@ cdef class ClampTensorScalarBackward0(Node):
     cpdef str name(self):
         return "ClampBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_min(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_max(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_min(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_min, _raw_saved_min = saved_tensor(1)
+    _saved_max = saved_number(0)
 
 cdef int tangents_clamp_tensor_scalar(TensorBase result, TensorBase self, TensorBase min, object max) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, min_t, result_t
     cdef LevelWalk walk = walk_levels((self, min))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            min_t = walk.tangent(min)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_scalar(self, max)), self_t, 0)
-            if min_t is not None:
-                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_scalar(min, max)), min_t, 0))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        min_t = walk.tangent(min)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_scalar(
+                op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_scalar(self, max)), self_t, 0
+            )
+        if min_t is not None:
+            result_t = plus(
+                result_t,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_scalar(min, max)), min_t, 0
+                ),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, object max):
     cdef bint recording = swap_grad_mode(False)
@@ -695,49 +656,38 @@ cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, obje
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp", (self, min, max))
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,)
+    )
     if result is None:
         result = clamp_tensor_scalar_by_ops(self, min, max)
     cdef ClampTensorScalarBackward0 node
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, min)
+        connect_2(node, 2, 1, self, min)
         save_input(node, 0, self)
         save_input(node, 1, min)
         set_value(node, 0, max)
         set_history(result, node)
     if has_tangent_2(self, min):
         tangents_clamp_tensor_scalar(result, self, min, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     check_inplace("clamp_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_", (self, min, max))
+    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
-        copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max)))
     cdef ClampTensorScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, min)
+        connect_2(node, 2, 1, self, min)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         set_value(node, 0, max)
@@ -748,9 +698,7 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
     if not fused_into(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,), self):
         write_inplace("clamp_", self, array_of(clamp_tensor_scalar_by_ops(self, min, max)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ClampScalarTensorBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Tensor max) -> Tensor``."""
@@ -767,15 +715,24 @@ cdef class ClampScalarTensorBackward0(Node):
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             min = unpack_number(self, 0)
-            set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_where_tensor_scalar(
+                    op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0
+                ),
+            )
         if wants(wanted, 1):    # max: where((self > max) | (max < min), grad, 0)
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
                 max = unpack(self, 1)
             min = unpack_number(self, 0)
-            set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_scalar(max, min)), grad, 0))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self_, max), op_lt_scalar(max, min)), grad, 0),
+            )
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -784,43 +741,28 @@ cdef class ClampScalarTensorBackward0(Node):
     cpdef str name(self):
         return "ClampBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_max(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_min(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_max(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_max, _raw_saved_max = saved_tensor(1)
+    _saved_min = saved_number(0)
 
 cdef int tangents_clamp_scalar_tensor(TensorBase result, TensorBase self, object min, TensorBase max) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, max_t, result_t
     cdef LevelWalk walk = walk_levels((self, max))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            max_t = walk.tangent(max)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_tensor(self, max)), self_t, 0)
-            if max_t is not None:
-                result_t = plus(result_t, op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_scalar(max, min)), max_t, 0))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        max_t = walk.tangent(max)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_scalar(
+                op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_tensor(self, max)), self_t, 0
+            )
+        if max_t is not None:
+            result_t = plus(
+                result_t,
+                op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_scalar(max, min)), max_t, 0),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBase max):
     cdef bint recording = swap_grad_mode(False)
@@ -833,49 +775,38 @@ cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBa
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp", (self, min, max))
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,)
+    )
     if result is None:
         result = clamp_scalar_tensor_by_ops(self, min, max)
     cdef ClampScalarTensorBackward0 node
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, max)
+        connect_2(node, 2, 1, self, max)
         save_input(node, 0, self)
         save_input(node, 1, max)
         set_value(node, 0, min)
         set_history(result, node)
     if has_tangent_2(self, max):
         tangents_clamp_scalar_tensor(result, self, min, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     check_inplace("clamp_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_", (self, min, max))
+    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
-        copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max)))
     cdef ClampScalarTensorBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, max)
+        connect_2(node, 2, 1, self, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
         set_value(node, 0, min)
@@ -886,9 +817,7 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
     if not fused_into(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,), self):
         write_inplace("clamp_", self, array_of(clamp_scalar_tensor_by_ops(self, min, max)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ClampScalarScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Scalar max) -> Tensor``."""
@@ -904,8 +833,11 @@ cdef class ClampScalarScalarBackward0(Node):
         self_ = unpack(self, 0)
         min = unpack_number(self, 0)
         max = unpack_number(self, 1)
-        set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_scalar(self_, max)), grad, 0))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_scalar(self_, max)), grad, 0),
+        )
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -915,33 +847,20 @@ cdef class ClampScalarScalarBackward0(Node):
     cpdef str name(self):
         return "ClampBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_min(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _saved_max(self):
-        return unpack_number(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_min = saved_number(0)
+    _saved_max = saved_number(1)
 
 cdef int tangents_clamp_scalar_scalar(TensorBase result, TensorBase self, object min, object max) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0),
+        )
 
 cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object max):
     cdef bint recording = swap_grad_mode(False)
@@ -954,46 +873,37 @@ cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object m
         swap_ceiling(ceiling)
 
 cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp", (self, min, max))
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max)
+    )
     if result is None:
         result = clamp_scalar_scalar_by_ops(self, min, max)
     cdef ClampScalarScalarBackward0 node
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, min)
         set_value(node, 1, max)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clamp_scalar_scalar(result, self, min, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_", (self, min, max))
+    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max)))
     cdef ClampScalarScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 2, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
         set_value(node, 1, max)
@@ -1003,29 +913,23 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
     if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
         write_inplace("clamp_", self, array_of(clamp_scalar_scalar_by_ops(self, min, max)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
 # derivatives.yaml: clamp.open
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp", (self, min, max))
+    cdef int depth = begin_op("clamp", (self, min, max)) if watching else 0
     cdef TensorBase result = clamp_open(self, min, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("clamp_", self, clamp_open(original, min, max))
 
-cdef object call_clamp(object self, object min, object max):
+cdef object call_clamp(self, min, max):
     self = check_tensor(self, "clamp", "input", 1)
     min = as_operand(min, "clamp", "min", 2)
     max = as_operand(max, "clamp", "max", 3)
@@ -1041,13 +945,13 @@ cdef object call_clamp(object self, object min, object max):
         return op_clamp_scalar_tensor(<TensorBase>self, min, <TensorBase>max)
     return op_clamp_scalar_scalar(<TensorBase>self, min, max)
 
-cdef object call_clamp_open(object self, object min, object max):
+cdef object call_clamp_open(self, min, max):
     self = check_tensor(self, "clamp", "input", 1)
     check_real(self, "clamp")
     self = prepare_clampable("clamp", self, min, max)
     return op_clamp_open(<TensorBase>self, min, max)
 
-cdef object call_clamp_(object self, object min, object max):
+cdef object call_clamp_(self, min, max):
     self = check_tensor(self, "clamp_", "input", 1)
     min = as_operand(min, "clamp_", "min", 2)
     max = as_operand(max, "clamp_", "max", 3)
@@ -1063,7 +967,7 @@ cdef object call_clamp_(object self, object min, object max):
         return inplace_clamp_scalar_tensor(<TensorBase>self, min, <TensorBase>max)
     return inplace_clamp_scalar_scalar(<TensorBase>self, min, max)
 
-cdef object call_clamp_open_(object self, object min, object max):
+cdef object call_clamp_open_(self, min, max):
     self = check_tensor(self, "clamp_", "input", 1)
     check_real(self, "clamp_")
     self = prepare_clampable("clamp_", self, min, max)
@@ -1134,30 +1038,22 @@ cdef object bind_clamp_(tuple args, dict kwargs):
 def clamp(*args, **kwargs):
     """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes.
 
-    Each element, but no smaller than `min` or no greater than `max`, of which one may be missing.
-
     ``clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor``
+        Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes.
     ``clamp.open(Tensor self, object min=None, object max=None) -> Tensor``
+        Each element, but no smaller than `min` or no greater than `max`, of which one may be missing.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: where((self >= min) & (self <= max), grad, 0)
-        min: where((self < min) & (min < max), grad, 0)
-        max: where((self > max) | (max < min), grad, 0)
-        result: auto_element_wise
+    Gradients:
+        clamp
+            input: where((self >= min) & (self <= max), grad, 0)
+            min: where((self < min) & (min < max), grad, 0)
+            max: where((self > max) | (max < min), grad, 0)
+            result: auto_element_wise
     """
     return bind_clamp(args, kwargs)
 
@@ -1187,91 +1083,55 @@ cdef class ClampMinBackward0(Node):
             if min is None:
                 min = unpack(self, 1)
             set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_lt_tensor(self_, min), grad, 0))
-        return 0
 
-    cpdef str name(self):
-        return "ClampMinBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_min(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_min(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_min, _raw_saved_min = saved_tensor(1)
 
 cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBase min) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, min_t, result_t
     cdef LevelWalk walk = walk_levels((self, min))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            min_t = walk.tangent(min)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_scalar(op_ge_tensor(self, min), self_t, 0)
-            if min_t is not None:
-                result_t = plus(result_t, op_where_tensor_scalar(op_lt_tensor(self, min), min_t, 0))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        min_t = walk.tangent(min)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_scalar(op_ge_tensor(self, min), self_t, 0)
+        if min_t is not None:
+            result_t = plus(result_t, op_where_tensor_scalar(op_lt_tensor(self, min), min_t, 0))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp_min", (self, min))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MAXIMUM, self.array, min.array))
+    cdef int depth = begin_replaceable_op("clamp_min", (self, min)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef ClampMinBackward0 node
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, min)
+        connect_2(node, 2, 0, self, min)
         save_input(node, 0, self)
         save_input(node, 1, min)
         set_history(result, node)
     if has_tangent_2(self, min):
         tangents_clamp_min_tensor(result, self, min)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
     check_inplace("clamp_min_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_min_", (self, min))
+    cdef int depth = begin_op("clamp_min_", (self, min)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
-        copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min)))
     cdef ClampMinBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, min)
+        connect_2(node, 2, 0, self, min)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         history = prepare_history("clamp_min_", self, node)
     binary_into(MAXIMUM, self.array, min.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ClampMinScalarBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Scalar min) -> Tensor``."""
@@ -1287,7 +1147,6 @@ cdef class ClampMinScalarBackward0(Node):
         self_ = unpack(self, 0)
         min = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_ge_scalar(self_, min), grad, 0))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -1296,76 +1155,52 @@ cdef class ClampMinScalarBackward0(Node):
     cpdef str name(self):
         return "ClampMinBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_min(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_min = saved_number(0)
 
 cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object min) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0))
 
 cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp_min", (self, min))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MAXIMUM, self.array, min, False))
+    cdef int depth = begin_replaceable_op("clamp_min", (self, min)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(MAXIMUM, self.array, min, False)
+    )
     cdef ClampMinScalarBackward0 node
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, min)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clamp_min_scalar(result, self, min)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     check_inplace("clamp_min_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_min_", (self, min))
+    cdef int depth = begin_op("clamp_min_", (self, min)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min)))
     cdef ClampMinScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
         history = prepare_history("clamp_min_", self, node)
     binary_scalar_into(MAXIMUM, self.array, min, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_clamp_min(object self, object min):
+cdef object call_clamp_min(self, min):
     self = check_tensor(self, "clamp_min", "input", 1)
     min = as_operand(min, "clamp_min", "min", 2)
     check_real(self, "clamp_min")
@@ -1375,7 +1210,7 @@ cdef object call_clamp_min(object self, object min):
         return op_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return op_clamp_min_scalar(<TensorBase>self, min)
 
-cdef object call_clamp_min_(object self, object min):
+cdef object call_clamp_min_(self, min):
     self = check_tensor(self, "clamp_min_", "input", 1)
     min = as_operand(min, "clamp_min_", "min", 2)
     check_real(self, "clamp_min_")
@@ -1390,28 +1225,17 @@ def clamp_min(input, min, *, out=None):
 
     ``clamp_min(Tensor self, Tensor|Scalar min) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     min : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(self >= min, grad, 0)
         min: where(self < min, grad, 0)
         result: auto_element_wise
@@ -1442,91 +1266,55 @@ cdef class ClampMaxBackward0(Node):
             if max is None:
                 max = unpack(self, 1)
             set_grad_input(grad_inputs, 1, op_where_tensor_scalar(op_gt_tensor(self_, max), grad, 0))
-        return 0
 
-    cpdef str name(self):
-        return "ClampMaxBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_max(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_max(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_max, _raw_saved_max = saved_tensor(1)
 
 cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBase max) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, max_t, result_t
     cdef LevelWalk walk = walk_levels((self, max))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            max_t = walk.tangent(max)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_scalar(op_le_tensor(self, max), self_t, 0)
-            if max_t is not None:
-                result_t = plus(result_t, op_where_tensor_scalar(op_gt_tensor(self, max), max_t, 0))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        max_t = walk.tangent(max)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_scalar(op_le_tensor(self, max), self_t, 0)
+        if max_t is not None:
+            result_t = plus(result_t, op_where_tensor_scalar(op_gt_tensor(self, max), max_t, 0))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp_max", (self, max))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(MINIMUM, self.array, max.array))
+    cdef int depth = begin_replaceable_op("clamp_max", (self, max)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef ClampMaxBackward0 node
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, max)
+        connect_2(node, 2, 0, self, max)
         save_input(node, 0, self)
         save_input(node, 1, max)
         set_history(result, node)
     if has_tangent_2(self, max):
         tangents_clamp_max_tensor(result, self, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
     check_inplace("clamp_max_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_max_", (self, max))
+    cdef int depth = begin_op("clamp_max_", (self, max)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
-        copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max)))
     cdef ClampMaxBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, max)
+        connect_2(node, 2, 0, self, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
         history = prepare_history("clamp_max_", self, node)
     binary_into(MINIMUM, self.array, max.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ClampMaxScalarBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Scalar max) -> Tensor``."""
@@ -1542,7 +1330,6 @@ cdef class ClampMaxScalarBackward0(Node):
         self_ = unpack(self, 0)
         max = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_le_scalar(self_, max), grad, 0))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -1551,76 +1338,52 @@ cdef class ClampMaxScalarBackward0(Node):
     cpdef str name(self):
         return "ClampMaxBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_max(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_max = saved_number(0)
 
 cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object max) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0))
 
 cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clamp_max", (self, max))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(MINIMUM, self.array, max, False))
+    cdef int depth = begin_replaceable_op("clamp_max", (self, max)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(MINIMUM, self.array, max, False)
+    )
     cdef ClampMaxScalarBackward0 node
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, max)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clamp_max_scalar(result, self, max)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     check_inplace("clamp_max_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("clamp_max_", (self, max))
+    cdef int depth = begin_op("clamp_max_", (self, max)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max)))
     cdef ClampMaxScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, max)
         history = prepare_history("clamp_max_", self, node)
     binary_scalar_into(MINIMUM, self.array, max, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_clamp_max(object self, object max):
+cdef object call_clamp_max(self, max):
     self = check_tensor(self, "clamp_max", "input", 1)
     max = as_operand(max, "clamp_max", "max", 2)
     check_real(self, "clamp_max")
@@ -1630,7 +1393,7 @@ cdef object call_clamp_max(object self, object max):
         return op_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return op_clamp_max_scalar(<TensorBase>self, max)
 
-cdef object call_clamp_max_(object self, object max):
+cdef object call_clamp_max_(self, max):
     self = check_tensor(self, "clamp_max_", "input", 1)
     max = as_operand(max, "clamp_max_", "max", 2)
     check_real(self, "clamp_max_")
@@ -1645,28 +1408,17 @@ def clamp_max(input, max, *, out=None):
 
     ``clamp_max(Tensor self, Tensor|Scalar max) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     max : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(self <= max, grad, 0)
         max: where(self > max, grad, 0)
         result: auto_element_wise
@@ -1674,4 +1426,5 @@ def clamp_max(input, max, *, out=None):
     return give_out("clamp_max", out, call_clamp_max(input, max))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -40,17 +40,25 @@ from gradsmith.runtime.calls.arguments cimport (
     is_tensor,
     refuse_numbers,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, end_tangents, plus, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap, wrap_owned
 
@@ -69,57 +77,43 @@ cdef extern from "comparison_kernels.h":
 # derivatives.yaml: eq
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("eq", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(EQUAL, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("eq", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(EQUAL, self.array, other.array))
+    return ended(depth, result)
 
 cdef TensorBase inplace_eq_tensor(TensorBase self, TensorBase other):
     check_inplace("eq_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("eq_", (self, other))
+    cdef int depth = begin_op("eq_", (self, other)) if watching else 0
     check_not_recorded("eq_", self)
     binary_into(EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_eq_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("eq", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(EQUAL, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("eq", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(EQUAL, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_eq_scalar(TensorBase self, object other):
     check_inplace("eq_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("eq_", (self, other))
+    cdef int depth = begin_op("eq_", (self, other)) if watching else 0
     check_not_recorded("eq_", self)
     binary_scalar_into(EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_eq(object self, object other):
+cdef object call_eq(self, other):
     self = as_tensor_operand(self, "eq", "input", 1)
     other = as_operand(other, "eq", "other", 2)
     if is_tensor(other):
         return op_eq_tensor(<TensorBase>self, <TensorBase>other)
     return op_eq_scalar(<TensorBase>self, other)
 
-cdef object call_eq_(object self, object other):
+cdef object call_eq_(self, other):
     self = check_tensor(self, "eq_", "input", 1)
     other = as_operand(other, "eq_", "other", 2)
     if is_tensor(other):
@@ -131,23 +125,15 @@ def eq(input, other, *, out=None):
 
     ``eq(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("eq", out, call_eq(input, other))
 
@@ -156,57 +142,45 @@ def eq(input, other, *, out=None):
 # derivatives.yaml: ne
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("ne", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(NOT_EQUAL, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("ne", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(NOT_EQUAL, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_ne_tensor(TensorBase self, TensorBase other):
     check_inplace("ne_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("ne_", (self, other))
+    cdef int depth = begin_op("ne_", (self, other)) if watching else 0
     check_not_recorded("ne_", self)
     binary_into(NOT_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_ne_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("ne", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(NOT_EQUAL, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("ne", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(NOT_EQUAL, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_ne_scalar(TensorBase self, object other):
     check_inplace("ne_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("ne_", (self, other))
+    cdef int depth = begin_op("ne_", (self, other)) if watching else 0
     check_not_recorded("ne_", self)
     binary_scalar_into(NOT_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_ne(object self, object other):
+cdef object call_ne(self, other):
     self = as_tensor_operand(self, "ne", "input", 1)
     other = as_operand(other, "ne", "other", 2)
     if is_tensor(other):
         return op_ne_tensor(<TensorBase>self, <TensorBase>other)
     return op_ne_scalar(<TensorBase>self, other)
 
-cdef object call_ne_(object self, object other):
+cdef object call_ne_(self, other):
     self = check_tensor(self, "ne_", "input", 1)
     other = as_operand(other, "ne_", "other", 2)
     if is_tensor(other):
@@ -218,23 +192,15 @@ def ne(input, other, *, out=None):
 
     ``ne(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("ne", out, call_ne(input, other))
 
@@ -245,50 +211,36 @@ not_equal = ne
 # derivatives.yaml: lt
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("lt", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LESS, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("lt", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(LESS, self.array, other.array))
+    return ended(depth, result)
 
 cdef TensorBase inplace_lt_tensor(TensorBase self, TensorBase other):
     check_inplace("lt_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("lt_", (self, other))
+    cdef int depth = begin_op("lt_", (self, other)) if watching else 0
     check_not_recorded("lt_", self)
     binary_into(LESS, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_lt_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("lt", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LESS, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("lt", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LESS, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_lt_scalar(TensorBase self, object other):
     check_inplace("lt_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("lt_", (self, other))
+    cdef int depth = begin_op("lt_", (self, other)) if watching else 0
     check_not_recorded("lt_", self)
     binary_scalar_into(LESS, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_lt(object self, object other):
+cdef object call_lt(self, other):
     self = as_tensor_operand(self, "lt", "input", 1)
     other = as_operand(other, "lt", "other", 2)
     check_real(self, "lt")
@@ -297,7 +249,7 @@ cdef object call_lt(object self, object other):
         return op_lt_tensor(<TensorBase>self, <TensorBase>other)
     return op_lt_scalar(<TensorBase>self, other)
 
-cdef object call_lt_(object self, object other):
+cdef object call_lt_(self, other):
     self = check_tensor(self, "lt_", "input", 1)
     other = as_operand(other, "lt_", "other", 2)
     check_real(self, "lt_")
@@ -311,23 +263,15 @@ def lt(input, other, *, out=None):
 
     ``lt(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("lt", out, call_lt(input, other))
 
@@ -338,50 +282,38 @@ less = lt
 # derivatives.yaml: le
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("le", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LESS_EQUAL, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("le", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(LESS_EQUAL, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_le_tensor(TensorBase self, TensorBase other):
     check_inplace("le_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("le_", (self, other))
+    cdef int depth = begin_op("le_", (self, other)) if watching else 0
     check_not_recorded("le_", self)
     binary_into(LESS_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_le_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("le", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LESS_EQUAL, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("le", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LESS_EQUAL, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_le_scalar(TensorBase self, object other):
     check_inplace("le_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("le_", (self, other))
+    cdef int depth = begin_op("le_", (self, other)) if watching else 0
     check_not_recorded("le_", self)
     binary_scalar_into(LESS_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_le(object self, object other):
+cdef object call_le(self, other):
     self = as_tensor_operand(self, "le", "input", 1)
     other = as_operand(other, "le", "other", 2)
     check_real(self, "le")
@@ -390,7 +322,7 @@ cdef object call_le(object self, object other):
         return op_le_tensor(<TensorBase>self, <TensorBase>other)
     return op_le_scalar(<TensorBase>self, other)
 
-cdef object call_le_(object self, object other):
+cdef object call_le_(self, other):
     self = check_tensor(self, "le_", "input", 1)
     other = as_operand(other, "le_", "other", 2)
     check_real(self, "le_")
@@ -404,23 +336,15 @@ def le(input, other, *, out=None):
 
     ``le(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("le", out, call_le(input, other))
 
@@ -431,50 +355,38 @@ less_equal = le
 # derivatives.yaml: gt
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("gt", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(GREATER, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("gt", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(GREATER, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_gt_tensor(TensorBase self, TensorBase other):
     check_inplace("gt_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("gt_", (self, other))
+    cdef int depth = begin_op("gt_", (self, other)) if watching else 0
     check_not_recorded("gt_", self)
     binary_into(GREATER, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_gt_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("gt", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(GREATER, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("gt", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(GREATER, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_gt_scalar(TensorBase self, object other):
     check_inplace("gt_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("gt_", (self, other))
+    cdef int depth = begin_op("gt_", (self, other)) if watching else 0
     check_not_recorded("gt_", self)
     binary_scalar_into(GREATER, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_gt(object self, object other):
+cdef object call_gt(self, other):
     self = as_tensor_operand(self, "gt", "input", 1)
     other = as_operand(other, "gt", "other", 2)
     check_real(self, "gt")
@@ -483,7 +395,7 @@ cdef object call_gt(object self, object other):
         return op_gt_tensor(<TensorBase>self, <TensorBase>other)
     return op_gt_scalar(<TensorBase>self, other)
 
-cdef object call_gt_(object self, object other):
+cdef object call_gt_(self, other):
     self = check_tensor(self, "gt_", "input", 1)
     other = as_operand(other, "gt_", "other", 2)
     check_real(self, "gt_")
@@ -497,23 +409,15 @@ def gt(input, other, *, out=None):
 
     ``gt(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("gt", out, call_gt(input, other))
 
@@ -524,50 +428,38 @@ greater = gt
 # derivatives.yaml: ge
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("ge", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(GREATER_EQUAL, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("ge", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(GREATER_EQUAL, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_ge_tensor(TensorBase self, TensorBase other):
     check_inplace("ge_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("ge_", (self, other))
+    cdef int depth = begin_op("ge_", (self, other)) if watching else 0
     check_not_recorded("ge_", self)
     binary_into(GREATER_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_ge_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("ge", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(GREATER_EQUAL, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("ge", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(GREATER_EQUAL, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_ge_scalar(TensorBase self, object other):
     check_inplace("ge_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("ge_", (self, other))
+    cdef int depth = begin_op("ge_", (self, other)) if watching else 0
     check_not_recorded("ge_", self)
     binary_scalar_into(GREATER_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_ge(object self, object other):
+cdef object call_ge(self, other):
     self = as_tensor_operand(self, "ge", "input", 1)
     other = as_operand(other, "ge", "other", 2)
     check_real(self, "ge")
@@ -576,7 +468,7 @@ cdef object call_ge(object self, object other):
         return op_ge_tensor(<TensorBase>self, <TensorBase>other)
     return op_ge_scalar(<TensorBase>self, other)
 
-cdef object call_ge_(object self, object other):
+cdef object call_ge_(self, other):
     self = check_tensor(self, "ge_", "input", 1)
     other = as_operand(other, "ge_", "other", 2)
     check_real(self, "ge_")
@@ -590,23 +482,15 @@ def ge(input, other, *, out=None):
 
     ``ge(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("ge", out, call_ge(input, other))
 
@@ -617,57 +501,45 @@ greater_equal = ge
 # derivatives.yaml: logical_and
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_and", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LOGICAL_AND, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_and", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(LOGICAL_AND, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_and_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_and_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_and_", (self, other))
+    cdef int depth = begin_op("logical_and_", (self, other)) if watching else 0
     check_not_recorded("logical_and_", self)
     binary_into(LOGICAL_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_and", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_AND, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_and", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LOGICAL_AND, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_and_scalar(TensorBase self, object other):
     check_inplace("logical_and_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_and_", (self, other))
+    cdef int depth = begin_op("logical_and_", (self, other)) if watching else 0
     check_not_recorded("logical_and_", self)
     binary_scalar_into(LOGICAL_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_logical_and(object self, object other):
+cdef object call_logical_and(self, other):
     self = check_tensor(self, "logical_and", "input", 1)
     other = as_operand(other, "logical_and", "other", 2)
     if is_tensor(other):
         return op_logical_and_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_and_scalar(<TensorBase>self, other)
 
-cdef object call_logical_and_(object self, object other):
+cdef object call_logical_and_(self, other):
     self = check_tensor(self, "logical_and_", "input", 1)
     other = as_operand(other, "logical_and_", "other", 2)
     if is_tensor(other):
@@ -679,23 +551,15 @@ def logical_and(input, other, *, out=None):
 
     ``logical_and(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("logical_and", out, call_logical_and(input, other))
 
@@ -704,57 +568,45 @@ def logical_and(input, other, *, out=None):
 # derivatives.yaml: logical_or
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_or", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LOGICAL_OR, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_or", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(LOGICAL_OR, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_or_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_or_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_or_", (self, other))
+    cdef int depth = begin_op("logical_or_", (self, other)) if watching else 0
     check_not_recorded("logical_or_", self)
     binary_into(LOGICAL_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_or", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_OR, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_or", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LOGICAL_OR, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_or_scalar(TensorBase self, object other):
     check_inplace("logical_or_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_or_", (self, other))
+    cdef int depth = begin_op("logical_or_", (self, other)) if watching else 0
     check_not_recorded("logical_or_", self)
     binary_scalar_into(LOGICAL_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_logical_or(object self, object other):
+cdef object call_logical_or(self, other):
     self = check_tensor(self, "logical_or", "input", 1)
     other = as_operand(other, "logical_or", "other", 2)
     if is_tensor(other):
         return op_logical_or_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_or_scalar(<TensorBase>self, other)
 
-cdef object call_logical_or_(object self, object other):
+cdef object call_logical_or_(self, other):
     self = check_tensor(self, "logical_or_", "input", 1)
     other = as_operand(other, "logical_or_", "other", 2)
     if is_tensor(other):
@@ -766,23 +618,15 @@ def logical_or(input, other, *, out=None):
 
     ``logical_or(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("logical_or", out, call_logical_or(input, other))
 
@@ -791,57 +635,45 @@ def logical_or(input, other, *, out=None):
 # derivatives.yaml: logical_xor
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_xor", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LOGICAL_XOR, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_xor", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(LOGICAL_XOR, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_xor_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_xor_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_xor_", (self, other))
+    cdef int depth = begin_op("logical_xor_", (self, other)) if watching else 0
     check_not_recorded("logical_xor_", self)
     binary_into(LOGICAL_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_xor", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LOGICAL_XOR, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_xor", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LOGICAL_XOR, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_xor_scalar(TensorBase self, object other):
     check_inplace("logical_xor_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_xor_", (self, other))
+    cdef int depth = begin_op("logical_xor_", (self, other)) if watching else 0
     check_not_recorded("logical_xor_", self)
     binary_scalar_into(LOGICAL_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_logical_xor(object self, object other):
+cdef object call_logical_xor(self, other):
     self = check_tensor(self, "logical_xor", "input", 1)
     other = as_operand(other, "logical_xor", "other", 2)
     if is_tensor(other):
         return op_logical_xor_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_xor_scalar(<TensorBase>self, other)
 
-cdef object call_logical_xor_(object self, object other):
+cdef object call_logical_xor_(self, other):
     self = check_tensor(self, "logical_xor_", "input", 1)
     other = as_operand(other, "logical_xor_", "other", 2)
     if is_tensor(other):
@@ -853,23 +685,15 @@ def logical_xor(input, other, *, out=None):
 
     ``logical_xor(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("logical_xor", out, call_logical_xor(input, other))
 
@@ -878,32 +702,24 @@ def logical_xor(input, other, *, out=None):
 # derivatives.yaml: logical_not
 
 cdef TensorBase op_logical_not(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logical_not", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(LOGICAL_NOT, self.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("logical_not", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOGICAL_NOT, self.array))
+    return ended(depth, result)
 
 cdef TensorBase inplace_logical_not(TensorBase self):
     check_inplace("logical_not_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("logical_not_", (self,))
+    cdef int depth = begin_op("logical_not_", (self,)) if watching else 0
     check_not_recorded("logical_not_", self)
     unary_into(LOGICAL_NOT, self.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_logical_not(object self):
+cdef object call_logical_not(self):
     self = check_tensor(self, "logical_not", "input", 1)
     return op_logical_not(<TensorBase>self)
 
-cdef object call_logical_not_(object self):
+cdef object call_logical_not_(self):
     self = check_tensor(self, "logical_not_", "input", 1)
     return inplace_logical_not(<TensorBase>self)
 
@@ -912,20 +728,14 @@ def logical_not(input, *, out=None):
 
     ``logical_not(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("logical_not", out, call_logical_not(input))
 
@@ -934,50 +744,38 @@ def logical_not(input, *, out=None):
 # derivatives.yaml: bitwise_and
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_and", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(BITWISE_AND, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_and", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(BITWISE_AND, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_and_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_and_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_and_", (self, other))
+    cdef int depth = begin_op("bitwise_and_", (self, other)) if watching else 0
     check_not_recorded("bitwise_and_", self)
     binary_into(BITWISE_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_and", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_AND, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_and", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(BITWISE_AND, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_and_scalar(TensorBase self, object other):
     check_inplace("bitwise_and_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_and_", (self, other))
+    cdef int depth = begin_op("bitwise_and_", (self, other)) if watching else 0
     check_not_recorded("bitwise_and_", self)
     binary_scalar_into(BITWISE_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_bitwise_and(object self, object other):
+cdef object call_bitwise_and(self, other):
     self = as_tensor_operand(self, "bitwise_and", "input", 1)
     other = as_operand(other, "bitwise_and", "other", 2)
     check_real(self, "bitwise_and")
@@ -986,7 +784,7 @@ cdef object call_bitwise_and(object self, object other):
         return op_bitwise_and_tensor(<TensorBase>self, <TensorBase>other)
     return op_bitwise_and_scalar(<TensorBase>self, other)
 
-cdef object call_bitwise_and_(object self, object other):
+cdef object call_bitwise_and_(self, other):
     self = check_tensor(self, "bitwise_and_", "input", 1)
     other = as_operand(other, "bitwise_and_", "other", 2)
     check_real(self, "bitwise_and_")
@@ -1000,23 +798,15 @@ def bitwise_and(input, other, *, out=None):
 
     ``bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_and", out, call_bitwise_and(input, other))
 
@@ -1025,50 +815,38 @@ def bitwise_and(input, other, *, out=None):
 # derivatives.yaml: bitwise_or
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_or", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(BITWISE_OR, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_or", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(BITWISE_OR, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_or_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_or_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_or_", (self, other))
+    cdef int depth = begin_op("bitwise_or_", (self, other)) if watching else 0
     check_not_recorded("bitwise_or_", self)
     binary_into(BITWISE_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_or", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_OR, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_or", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(BITWISE_OR, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_or_scalar(TensorBase self, object other):
     check_inplace("bitwise_or_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_or_", (self, other))
+    cdef int depth = begin_op("bitwise_or_", (self, other)) if watching else 0
     check_not_recorded("bitwise_or_", self)
     binary_scalar_into(BITWISE_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_bitwise_or(object self, object other):
+cdef object call_bitwise_or(self, other):
     self = as_tensor_operand(self, "bitwise_or", "input", 1)
     other = as_operand(other, "bitwise_or", "other", 2)
     check_real(self, "bitwise_or")
@@ -1077,7 +855,7 @@ cdef object call_bitwise_or(object self, object other):
         return op_bitwise_or_tensor(<TensorBase>self, <TensorBase>other)
     return op_bitwise_or_scalar(<TensorBase>self, other)
 
-cdef object call_bitwise_or_(object self, object other):
+cdef object call_bitwise_or_(self, other):
     self = check_tensor(self, "bitwise_or_", "input", 1)
     other = as_operand(other, "bitwise_or_", "other", 2)
     check_real(self, "bitwise_or_")
@@ -1091,23 +869,15 @@ def bitwise_or(input, other, *, out=None):
 
     ``bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_or", out, call_bitwise_or(input, other))
 
@@ -1116,50 +886,38 @@ def bitwise_or(input, other, *, out=None):
 # derivatives.yaml: bitwise_xor
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_xor", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(BITWISE_XOR, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_xor", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(BITWISE_XOR, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_xor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_xor_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_xor_", (self, other))
+    cdef int depth = begin_op("bitwise_xor_", (self, other)) if watching else 0
     check_not_recorded("bitwise_xor_", self)
     binary_into(BITWISE_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_xor", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(BITWISE_XOR, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_xor", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(BITWISE_XOR, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_xor_scalar(TensorBase self, object other):
     check_inplace("bitwise_xor_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_xor_", (self, other))
+    cdef int depth = begin_op("bitwise_xor_", (self, other)) if watching else 0
     check_not_recorded("bitwise_xor_", self)
     binary_scalar_into(BITWISE_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_bitwise_xor(object self, object other):
+cdef object call_bitwise_xor(self, other):
     self = as_tensor_operand(self, "bitwise_xor", "input", 1)
     other = as_operand(other, "bitwise_xor", "other", 2)
     check_real(self, "bitwise_xor")
@@ -1168,7 +926,7 @@ cdef object call_bitwise_xor(object self, object other):
         return op_bitwise_xor_tensor(<TensorBase>self, <TensorBase>other)
     return op_bitwise_xor_scalar(<TensorBase>self, other)
 
-cdef object call_bitwise_xor_(object self, object other):
+cdef object call_bitwise_xor_(self, other):
     self = check_tensor(self, "bitwise_xor_", "input", 1)
     other = as_operand(other, "bitwise_xor_", "other", 2)
     check_real(self, "bitwise_xor_")
@@ -1182,23 +940,15 @@ def bitwise_xor(input, other, *, out=None):
 
     ``bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_xor", out, call_bitwise_xor(input, other))
 
@@ -1207,33 +957,25 @@ def bitwise_xor(input, other, *, out=None):
 # derivatives.yaml: bitwise_not
 
 cdef TensorBase op_bitwise_not(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_not", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(INVERT, self.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_not", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(INVERT, self.array))
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_not(TensorBase self):
     check_inplace("bitwise_not_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_not_", (self,))
+    cdef int depth = begin_op("bitwise_not_", (self,)) if watching else 0
     check_not_recorded("bitwise_not_", self)
     unary_into(INVERT, self.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_bitwise_not(object self):
+cdef object call_bitwise_not(self):
     self = check_tensor(self, "bitwise_not", "input", 1)
     check_real(self, "bitwise_not")
     return op_bitwise_not(<TensorBase>self)
 
-cdef object call_bitwise_not_(object self):
+cdef object call_bitwise_not_(self):
     self = check_tensor(self, "bitwise_not_", "input", 1)
     check_real(self, "bitwise_not_")
     return inplace_bitwise_not(<TensorBase>self)
@@ -1243,20 +985,14 @@ def bitwise_not(input, *, out=None):
 
     ``bitwise_not(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("bitwise_not", out, call_bitwise_not(input))
 
@@ -1265,59 +1001,45 @@ def bitwise_not(input, *, out=None):
 # derivatives.yaml: bitwise_left_shift
 
 cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_left_shift", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(LEFT_SHIFT, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(LEFT_SHIFT, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_left_shift_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_left_shift_", (self, other))
+    cdef int depth = begin_op("bitwise_left_shift_", (self, other)) if watching else 0
     check_not_recorded("bitwise_left_shift_", self)
     binary_into(LEFT_SHIFT, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_left_shift", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LEFT_SHIFT, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
     check_inplace("bitwise_left_shift_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_left_shift_", (self, other))
+    cdef int depth = begin_op("bitwise_left_shift_", (self, other)) if watching else 0
     check_not_recorded("bitwise_left_shift_", self)
     binary_scalar_into(LEFT_SHIFT, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_left_shift_scalar_tensor(object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_left_shift", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(LEFT_SHIFT, other.array, self, True))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(LEFT_SHIFT, other.array, self, True)
+    )
+    return ended(depth, result)
 
-cdef object call_bitwise_left_shift(object self, object other):
+cdef object call_bitwise_left_shift(self, other):
     self = as_operand(self, "bitwise_left_shift", "input", 1)
     other = as_operand(other, "bitwise_left_shift", "other", 2)
     check_real(self, "bitwise_left_shift")
@@ -1330,7 +1052,7 @@ cdef object call_bitwise_left_shift(object self, object other):
         return op_bitwise_left_shift_scalar_tensor(self, <TensorBase>other)
     refuse_numbers("bitwise_left_shift", "input")
 
-cdef object call_bitwise_left_shift_(object self, object other):
+cdef object call_bitwise_left_shift_(self, other):
     self = check_tensor(self, "bitwise_left_shift_", "input", 1)
     other = as_operand(other, "bitwise_left_shift_", "other", 2)
     check_real(self, "bitwise_left_shift_")
@@ -1344,23 +1066,15 @@ def bitwise_left_shift(input, other, *, out=None):
 
     ``bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_left_shift", out, call_bitwise_left_shift(input, other))
 
@@ -1369,59 +1083,45 @@ def bitwise_left_shift(input, other, *, out=None):
 # derivatives.yaml: bitwise_right_shift
 
 cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_right_shift", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(RIGHT_SHIFT, self.array, other.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(RIGHT_SHIFT, self.array, other.array)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_right_shift_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_right_shift_", (self, other))
+    cdef int depth = begin_op("bitwise_right_shift_", (self, other)) if watching else 0
     check_not_recorded("bitwise_right_shift_", self)
     binary_into(RIGHT_SHIFT, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_right_shift", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, self.array, other, False))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(RIGHT_SHIFT, self.array, other, False)
+    )
+    return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
     check_inplace("bitwise_right_shift_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("bitwise_right_shift_", (self, other))
+    cdef int depth = begin_op("bitwise_right_shift_", (self, other)) if watching else 0
     check_not_recorded("bitwise_right_shift_", self)
     binary_scalar_into(RIGHT_SHIFT, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef TensorBase op_bitwise_right_shift_scalar_tensor(object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bitwise_right_shift", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(RIGHT_SHIFT, other.array, self, True))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(RIGHT_SHIFT, other.array, self, True)
+    )
+    return ended(depth, result)
 
-cdef object call_bitwise_right_shift(object self, object other):
+cdef object call_bitwise_right_shift(self, other):
     self = as_operand(self, "bitwise_right_shift", "input", 1)
     other = as_operand(other, "bitwise_right_shift", "other", 2)
     check_real(self, "bitwise_right_shift")
@@ -1434,7 +1134,7 @@ cdef object call_bitwise_right_shift(object self, object other):
         return op_bitwise_right_shift_scalar_tensor(self, <TensorBase>other)
     refuse_numbers("bitwise_right_shift", "input")
 
-cdef object call_bitwise_right_shift_(object self, object other):
+cdef object call_bitwise_right_shift_(self, other):
     self = check_tensor(self, "bitwise_right_shift_", "input", 1)
     other = as_operand(other, "bitwise_right_shift_", "other", 2)
     check_real(self, "bitwise_right_shift_")
@@ -1448,23 +1148,15 @@ def bitwise_right_shift(input, other, *, out=None):
 
     ``bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_right_shift", out, call_bitwise_right_shift(input, other))
 
@@ -1473,15 +1165,11 @@ def bitwise_right_shift(input, other, *, out=None):
 # derivatives.yaml: isnan
 
 cdef TensorBase op_isnan(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("isnan", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ISNAN, self.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("isnan", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ISNAN, self.array))
+    return ended(depth, result)
 
-cdef object call_isnan(object self):
+cdef object call_isnan(self):
     self = check_tensor(self, "isnan", "input", 1)
     return op_isnan(<TensorBase>self)
 
@@ -1490,18 +1178,13 @@ def isnan(input):
 
     ``isnan(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_isnan(input)
 
@@ -1510,15 +1193,11 @@ def isnan(input):
 # derivatives.yaml: isinf
 
 cdef TensorBase op_isinf(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("isinf", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ISINF, self.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("isinf", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ISINF, self.array))
+    return ended(depth, result)
 
-cdef object call_isinf(object self):
+cdef object call_isinf(self):
     self = check_tensor(self, "isinf", "input", 1)
     return op_isinf(<TensorBase>self)
 
@@ -1527,18 +1206,13 @@ def isinf(input):
 
     ``isinf(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_isinf(input)
 
@@ -1547,15 +1221,11 @@ def isinf(input):
 # derivatives.yaml: isfinite
 
 cdef TensorBase op_isfinite(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("isfinite", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ISFINITE, self.array))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("isfinite", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ISFINITE, self.array))
+    return ended(depth, result)
 
-cdef object call_isfinite(object self):
+cdef object call_isfinite(self):
     self = check_tensor(self, "isfinite", "input", 1)
     return op_isfinite(<TensorBase>self)
 
@@ -1564,18 +1234,13 @@ def isfinite(input):
 
     ``isfinite(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_isfinite(input)
 
@@ -1600,55 +1265,39 @@ cdef class WhereBackward0(Node):
             if condition is None:
                 condition = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_where_scalar_tensor(condition, 0, grad))
-        return 0
 
-    cpdef str name(self):
-        return "WhereBackward0"
+    _saved_condition, _raw_saved_condition = saved_tensor(0)
 
-    @property
-    def _saved_condition(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_condition(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_where_tensor_tensor(TensorBase result, TensorBase condition, TensorBase self, TensorBase other) except -1:
+cdef int tangents_where_tensor_tensor(
+    TensorBase result, TensorBase condition, TensorBase self, TensorBase other
+) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_where_tensor_scalar(condition, self_t, 0)
-            if other_t is not None:
-                result_t = plus(result_t, op_where_scalar_tensor(condition, 0, other_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_where_tensor_scalar(condition, self_t, 0)
+        if other_t is not None:
+            result_t = plus(result_t, op_where_scalar_tensor(condition, 0, other_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), array_of(other)))
+    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.where_of(array_of(condition), array_of(self), array_of(other))
+    )
     cdef WhereBackward0 node
     if requires_grad_2(self, other):
         node = WhereBackward0.__new__(WhereBackward0)
-        node.init(2, 1, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 1, 0, self, other)
         save_input(node, 0, condition)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_where_tensor_tensor(result, condition, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef class WhereTensorScalarBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Scalar other) -> Tensor``."""
@@ -1662,48 +1311,34 @@ cdef class WhereTensorScalarBackward0(Node):
         # self: where(condition, grad, 0)
         condition = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
-        return 0
 
     cpdef str name(self):
         return "WhereBackward0"
 
-    @property
-    def _saved_condition(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_condition(self):
-        return raw_saved(self, 0)
+    _saved_condition, _raw_saved_condition = saved_tensor(0)
 
 cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_scalar(condition, self_t, 0))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_where_tensor_scalar(condition, self_t, 0))
 
 cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), array_of(self), other))
+    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.where_of(array_of(condition), array_of(self), other)
+    )
     cdef WhereTensorScalarBackward0 node
     if requires_grad_1(self):
         node = WhereTensorScalarBackward0.__new__(WhereTensorScalarBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, condition)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_where_tensor_scalar(result, condition, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef class WhereScalarTensorBackward0(Node):
     """Backward of ``where(Tensor condition, Scalar self, Tensor other) -> Tensor``."""
@@ -1717,59 +1352,43 @@ cdef class WhereScalarTensorBackward0(Node):
         # other: where(condition, 0, grad)
         condition = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_where_scalar_tensor(condition, 0, grad))
-        return 0
 
     cpdef str name(self):
         return "WhereBackward0"
 
-    @property
-    def _saved_condition(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_condition(self):
-        return raw_saved(self, 0)
+    _saved_condition, _raw_saved_condition = saved_tensor(0)
 
 cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, object self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, op_where_scalar_tensor(condition, 0, other_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(result, op_where_scalar_tensor(condition, 0, other_t))
 
 cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, array_of(other)))
+    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.where_of(array_of(condition), self, array_of(other))
+    )
     cdef WhereScalarTensorBackward0 node
     if requires_grad_1(other):
         node = WhereScalarTensorBackward0.__new__(WhereScalarTensorBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, other)
+        connect_1(node, 1, 0, other)
         save_input(node, 0, condition)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_where_scalar_tensor(result, condition, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("where", (condition, self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.where_of(array_of(condition), self, other))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.where_of(array_of(condition), self, other)
+    )
+    return ended(depth, result)
 
-cdef object call_where(object condition, object self, object other):
+cdef object call_where(condition, self, other):
     condition = check_tensor(condition, "where", "condition", 1)
     self = as_operand(self, "where", "input", 2)
     other = as_operand(other, "where", "other", 3)
@@ -1786,29 +1405,18 @@ def where(condition, input, other, *, out=None):
 
     ``where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     condition : Tensor
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(condition, grad, 0)
         other: where(condition, 0, grad)
         result: auto_element_wise
@@ -1816,4 +1424,5 @@ def where(condition, input, other, *, out=None):
     return give_out("where", out, call_where(condition, input, other))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

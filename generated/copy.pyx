@@ -17,6 +17,7 @@ from gradsmith.runtime.calls.arguments cimport (
     is_tensor,
     write_values,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history
 from gradsmith.runtime.calls.overloads cimport Overloads
@@ -25,8 +26,16 @@ from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_value
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view, share_version
@@ -50,66 +59,46 @@ cdef class CloneBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
-
-    cpdef str name(self):
-        return "CloneBackward0"
 
 cdef int tangents_clone(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_clone(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_clone(self_t))
 
 cdef TensorBase op_clone(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clone", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.clone_of(array_of(self)))
+    cdef int depth = begin_replaceable_op("clone", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_of(array_of(self)))
     cdef CloneBackward0 node
     if requires_grad_1(self):
         node = CloneBackward0.__new__(CloneBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clone(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_clone(object self):
+cdef object call_clone(self):
     self = check_tensor(self, "clone", "input", 1)
     return op_clone(<TensorBase>self)
 
 def clone(input):
-    """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous.
+    """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
+    contiguous.
 
     ``clone(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         result: auto_linear
     """
@@ -126,41 +115,28 @@ cdef class CloneByRowsBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
-
-    cpdef str name(self):
-        return "CloneByRowsBackward0"
 
 cdef int tangents_clone_by_rows(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_clone_by_rows(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_clone_by_rows(self_t))
 
 cdef TensorBase op_clone_by_rows(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("clone_by_rows", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.clone_by_rows_of(array_of(self)))
+    cdef int depth = begin_replaceable_op("clone_by_rows", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_by_rows_of(array_of(self)))
     cdef CloneByRowsBackward0 node
     if requires_grad_1(self):
         node = CloneByRowsBackward0.__new__(CloneByRowsBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_clone_by_rows(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_clone_by_rows(object self):
+cdef object call_clone_by_rows(self):
     self = check_tensor(self, "clone_by_rows", "input", 1)
     return op_clone_by_rows(<TensorBase>self)
 
@@ -169,23 +145,15 @@ def clone_by_rows(input):
 
     ``clone_by_rows(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         result: auto_linear
     """
@@ -196,19 +164,15 @@ def clone_by_rows(input):
 # derivatives.yaml: detach
 
 cdef TensorBase op_detach(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("detach", (self,))
+    cdef int depth = begin_op("detach", (self,)) if watching else 0
     cdef TensorBase result = share_version(self, array_of(self))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_detach(object self):
+cdef object call_detach(self):
     self = check_tensor(self, "detach", "input", 1)
     return op_detach(<TensorBase>self)
 
-cdef object call_detach_copy(object self):
+cdef object call_detach_copy(self):
     self = check_tensor(self, "detach_copy", "input", 1)
     return copy_of(op_detach(<TensorBase>self))
 
@@ -217,19 +181,14 @@ def detach(input):
 
     ``detach(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_detach(input)
 
@@ -238,20 +197,14 @@ def detach_copy(input, *, out=None):
 
     ``detach(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("detach_copy", out, call_detach_copy(input))
 
@@ -260,15 +213,11 @@ def detach_copy(input, *, out=None):
 # derivatives.yaml: contiguous
 
 cdef TensorBase op_contiguous(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("contiguous", (self,))
+    cdef int depth = begin_op("contiguous", (self,)) if watching else 0
     cdef TensorBase result = self if is_contiguous(self) else op_clone_by_rows(self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_contiguous(object self):
+cdef object call_contiguous(self):
     self = check_tensor(self, "contiguous", "input", 1)
     return op_contiguous(<TensorBase>self)
 
@@ -277,53 +226,45 @@ cdef object call_contiguous(object self):
 # derivatives.yaml: to
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
-    cdef int span = 0
-    if watching:
-        span = begin_op("to", (self, dtype, copy))
+    cdef int depth = begin_op("to", (self, dtype, copy)) if watching else 0
     cdef TensorBase result = self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
 # derivatives.yaml: to.other
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
-    cdef int span = 0
-    if watching:
-        span = begin_op("to", (self, other, copy))
-    cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and device_of(self) == device_of(other) and not copy else op_copy_to(self, device_of(other), dtype_of(other))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_op("to", (self, other, copy)) if watching else 0
+    cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and device_of(self) == device_of(
+        other
+    ) and not copy else op_copy_to(self, device_of(other), dtype_of(other))
+    return ended(depth, result)
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
 # derivatives.yaml: to.device
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
-    cdef int span = 0
-    if watching:
-        span = begin_op("to", (self, device, dtype, copy))
-    cdef TensorBase result = self if device_of(self) == device and (dtype is None or dtype_of(self) == dtype) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_op("to", (self, device, dtype, copy)) if watching else 0
+    cdef TensorBase result = self if device_of(self) == device and (
+        dtype is None or dtype_of(self) == dtype
+    ) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
+    return ended(depth, result)
 
-cdef object call_to(object self, object dtype, object copy):
+cdef object call_to(self, dtype, copy):
     self = check_tensor(self, "to", "input", 1)
     dtype = as_dtype(dtype, "to", "dtype", 2)
     copy = as_bool(copy, "to", "copy", 3)
     return op_to(<TensorBase>self, dtype, copy)
 
-cdef object call_to_other(object self, object other, object copy):
+cdef object call_to_other(self, other, copy):
     self = check_tensor(self, "to", "input", 1)
     other = check_tensor(other, "to", "other", 2)
     copy = as_bool(copy, "to", "copy", 3)
     return op_to_other(<TensorBase>self, <TensorBase>other, copy)
 
-cdef object call_to_device(object self, object device, object dtype, object copy):
+cdef object call_to_device(self, device, dtype, copy):
     self = check_tensor(self, "to", "input", 1)
     device = as_device(device, "to", "device", 2)
     dtype = as_dtype_or_none(dtype, "to", "dtype", 3)
@@ -369,41 +310,28 @@ cdef class ToCopyBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
-
-    cpdef str name(self):
-        return "ToCopyBackward0"
 
 cdef int tangents_to_copy(TensorBase result, TensorBase self, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_to_copy(self_t, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_to_copy(self_t, dtype))
 
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("to_copy", (self, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.to_copy_of(array_of(self), dtype))
+    cdef int depth = begin_replaceable_op("to_copy", (self, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef ToCopyBackward0 node
     if requires_grad_1(self):
         node = ToCopyBackward0.__new__(ToCopyBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_to_copy(result, self, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_to_copy(object self, object dtype):
+cdef object call_to_copy(self, dtype):
     self = check_tensor(self, "to_copy", "input", 1)
     dtype = as_dtype(dtype, "to_copy", "dtype", 2)
     return op_to_copy(<TensorBase>self, dtype)
@@ -413,25 +341,17 @@ def to_copy(input, dtype):
 
     ``to_copy(Tensor self, dtype dtype) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dtype : dtype
         Dtype of the result; the input is converted to it first.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         result: auto_linear
     """
@@ -451,46 +371,33 @@ cdef class CopyToBackward0(Node):
         # self: copy_to(grad, self.device, grad.dtype)
         self_device = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_copy_to(grad, self_device, dtype_of(grad)))
-        return 0
 
-    cpdef str name(self):
-        return "CopyToBackward0"
-
-    @property
-    def _saved_self_device(self):
-        return value_of(self, 0)
+    _saved_self_device = saved_value(0)
 
 cdef int tangents_copy_to(TensorBase result, TensorBase self, object device, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_copy_to(self_t, device, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_copy_to(self_t, device, dtype))
 
 cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("copy_to", (self, device, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.copy_to_of(array_of(self), device, dtype))
+    cdef int depth = begin_replaceable_op("copy_to", (self, device, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.copy_to_of(array_of(self), device, dtype)
+    )
     cdef CopyToBackward0 node
     if requires_grad_1(self):
         node = CopyToBackward0.__new__(CopyToBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, device_of(self))
         set_history(result, node)
     if has_tangent_1(self):
         tangents_copy_to(result, self, device, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_copy_to(object self, object device, object dtype):
+cdef object call_copy_to(self, device, dtype):
     self = check_tensor(self, "copy_to", "input", 1)
     device = as_device(device, "copy_to", "device", 2)
     dtype = as_dtype(dtype, "copy_to", "dtype", 3)
@@ -501,27 +408,19 @@ def copy_to(input, device, dtype):
 
     ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     device : device or str
         Where the result is to be.
     dtype : dtype
         Dtype of the result; the input is converted to it first.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: copy_to(grad, self.device, grad.dtype)
         result: auto_linear
     """
@@ -541,46 +440,32 @@ cdef class FillBackward0(Node):
             set_grad_input(grad_inputs, 0, zeros_like(grad))
         if wants(wanted, 1):    # value: grad
             set_grad_input(grad_inputs, 1, grad)
-        return 0
-
-    cpdef str name(self):
-        return "FillBackward0"
 
 cdef int tangents_fill__tensor(TensorBase result, TensorBase self, TensorBase value) except -1:
     """Forward mode: value_t."""
     cdef TensorBase value_t, result_t
     cdef LevelWalk walk = walk_levels((self, value))
-    try:
-        while walk.next():
-            value_t = walk.tangent(value)
-            result_t = None
-            if value_t is not None:
-                result_t = value_t
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        value_t = walk.tangent(value)
+        result_t = None
+        if value_t is not None:
+            result_t = value_t
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     check_inplace("fill_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("fill_", (self, value))
+    cdef int depth = begin_op("fill_", (self, value)) if watching else 0
     cdef FillBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, value):
         node = FillBackward0.__new__(FillBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, value)
+        connect_2(node, 0, 0, self, value)
         history = prepare_history("fill_", self, node)
     write_values("fill_", self, pointwise.filling_of(array_of(value), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
         tangents_fill__tensor(self, self, value)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class FillScalarBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -589,7 +474,6 @@ cdef class FillScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
-        return 0
 
     cpdef str name(self):
         return "FillBackward0"
@@ -598,34 +482,25 @@ cdef int tangents_fill__scalar(TensorBase result, TensorBase self, object value)
     """Forward mode: value_t."""
 
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            walk.set_tangent(result, None)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        walk.set_tangent(result, None)
 
 cdef TensorBase op_fill__scalar(TensorBase self, object value):
     check_inplace("fill_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("fill_", (self, value))
+    cdef int depth = begin_op("fill_", (self, value)) if watching else 0
     cdef FillScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = FillScalarBackward0.__new__(FillScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("fill_", self, node)
     write_values("fill_", self, pointwise.filling_of(value, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_fill__scalar(self, self, value)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_fill_(object self, object value):
+cdef object call_fill_(self, value):
     self = check_tensor(self, "fill_", "input", 1)
     value = as_operand(value, "fill_", "value", 2)
     if is_tensor(value):
@@ -643,44 +518,31 @@ cdef class ZeroBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
-        return 0
-
-    cpdef str name(self):
-        return "ZeroBackward0"
 
 cdef int tangents_zero_(TensorBase result, TensorBase self) except -1:
     """Forward mode: zeros_like(self_t)."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, zeros_like(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, zeros_like(self_t))
 
 cdef TensorBase op_zero_(TensorBase self):
     check_inplace("zero_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("zero_", (self,))
+    cdef int depth = begin_op("zero_", (self,)) if watching else 0
     cdef ZeroBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ZeroBackward0.__new__(ZeroBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("zero_", self, node)
     write_values("zero_", self, np.zeros((), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_zero_(self, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_zero_(object self):
+cdef object call_zero_(self):
     self = check_tensor(self, "zero_", "input", 1)
     return op_zero_(<TensorBase>self)
 
@@ -689,23 +551,15 @@ def zero_(input):
 
     ``zero_(Tensor(a!) self) -> Tensor(a!)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: zeros_like(grad)
         result: zeros_like(self_t)
     """
@@ -725,46 +579,32 @@ cdef class CopyBackward0(Node):
             set_grad_input(grad_inputs, 0, zeros_like(grad))
         if wants(wanted, 1):    # src: grad
             set_grad_input(grad_inputs, 1, grad)
-        return 0
-
-    cpdef str name(self):
-        return "CopyBackward0"
 
 cdef int tangents_copy__tensor(TensorBase result, TensorBase self, TensorBase src) except -1:
     """Forward mode: src_t."""
     cdef TensorBase src_t, result_t
     cdef LevelWalk walk = walk_levels((self, src))
-    try:
-        while walk.next():
-            src_t = walk.tangent(src)
-            result_t = None
-            if src_t is not None:
-                result_t = src_t
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        src_t = walk.tangent(src)
+        result_t = None
+        if src_t is not None:
+            result_t = src_t
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     check_inplace("copy_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("copy_", (self, src))
+    cdef int depth = begin_op("copy_", (self, src)) if watching else 0
     cdef CopyBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, src):
         node = CopyBackward0.__new__(CopyBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 0, 0, self, src)
         history = prepare_history("copy_", self, node)
     write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
         tangents_copy__tensor(self, self, src)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class CopyScalarBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Scalar src) -> Tensor(a!)``."""
@@ -773,7 +613,6 @@ cdef class CopyScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
-        return 0
 
     cpdef str name(self):
         return "CopyBackward0"
@@ -782,34 +621,25 @@ cdef int tangents_copy__scalar(TensorBase result, TensorBase self, object src) e
     """Forward mode: src_t."""
 
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            walk.set_tangent(result, None)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        walk.set_tangent(result, None)
 
 cdef TensorBase op_copy__scalar(TensorBase self, object src):
     check_inplace("copy_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("copy_", (self, src))
+    cdef int depth = begin_op("copy_", (self, src)) if watching else 0
     cdef CopyScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = CopyScalarBackward0.__new__(CopyScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("copy_", self, node)
     write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_copy__scalar(self, self, src)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_copy_(object self, object src):
+cdef object call_copy_(self, src):
     self = check_tensor(self, "copy_", "input", 1)
     src = as_operand(src, "copy_", "src", 2)
     src = prepare_apart("copy_", src, self)
@@ -822,15 +652,11 @@ cdef object call_copy_(object self, object src):
 # derivatives.yaml: real
 
 cdef TensorBase op_real(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("real", (self,))
+    cdef int depth = begin_op("real", (self,)) if watching else 0
     cdef TensorBase result = op_real_part(self) if is_complex(self) else self
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_real(object self):
+cdef object call_real(self):
     self = check_tensor(self, "real", "input", 1)
     return op_real(<TensorBase>self)
 
@@ -839,19 +665,14 @@ def real(input):
 
     ``real(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_real(input)
 
@@ -866,41 +687,28 @@ cdef class RealPartBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
-
-    cpdef str name(self):
-        return "RealPartBackward0"
 
 cdef int tangents_real_part(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_real_part(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_real_part(self_t))
 
 cdef TensorBase op_real_part(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("real_part", (self,))
+    cdef int depth = begin_op("real_part", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, array_of(self).real)
     cdef RealPartBackward0 node
     if requires_grad_1(self):
         node = RealPartBackward0.__new__(RealPartBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_real_part(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_real_part(object self):
+cdef object call_real_part(self):
     self = check_tensor(self, "real_part", "input", 1)
     return op_real_part(<TensorBase>self)
 
@@ -909,24 +717,16 @@ def real_part(input):
 
     ``real_part(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         result: auto_linear
     """
@@ -943,41 +743,28 @@ cdef class ImagBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad * 1j
         set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 1j))
-        return 0
-
-    cpdef str name(self):
-        return "ImagBackward0"
 
 cdef int tangents_imag(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_imag(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_imag(self_t))
 
 cdef TensorBase op_imag(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("imag", (self,))
+    cdef int depth = begin_op("imag", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
     cdef ImagBackward0 node
     if requires_grad_1(self):
         node = ImagBackward0.__new__(ImagBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_imag(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_imag(object self):
+cdef object call_imag(self):
     self = check_tensor(self, "imag", "input", 1)
     return op_imag(<TensorBase>self)
 
@@ -986,28 +773,21 @@ def imag(input):
 
     ``imag(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * 1j
         result: auto_linear
     """
     return call_imag(input)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -24,24 +24,25 @@ from gradsmith.runtime.calls.arguments cimport (
     number_as_tensor,
     refuse_numbers,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport (
-    save_input,
-    save_mode,
-    save_output,
-    saved_attribute,
-    unpack,
-    unpack_number,
-)
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_number, saved_tensor, saved_value
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 
@@ -86,94 +87,66 @@ cdef class DivBackward0(Node):
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
-            set_grad_input(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_tensor_tensor(self_, other), other))))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_tensor_tensor(self_, other), other))),
+            )
 
-    cpdef str name(self):
-        return "DivBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
 
 cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_div_tensor_tensor(self_t, other)
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_tensor_tensor(self, other), other)))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_div_tensor_tensor(self_t, other)
+        if other_t is not None:
+            result_t = plus(
+                result_t, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_tensor_tensor(self, other), other))
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("div", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(TRUE_DIVIDE, self.array, other.array))
+    cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(TRUE_DIVIDE, self.array, other.array)
+    )
     cdef DivBackward0 node
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_div_tensor_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("div_", (self, other))
+    cdef int depth = begin_op("div_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("div_", self, op_div_tensor_tensor(original_of(self), other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("div_", self, op_div_tensor_tensor(original_of(self), other)))
     cdef DivBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
         history = prepare_history("div_", self, node)
     binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class DivTensorScalarBackward0(Node):
     """Backward of ``div(Tensor self, Scalar other) -> Tensor``."""
@@ -186,7 +159,6 @@ cdef class DivTensorScalarBackward0(Node):
         # self: grad / conj(other)
         other = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_scalar(grad, conj_number(other)))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -195,64 +167,47 @@ cdef class DivTensorScalarBackward0(Node):
     cpdef str name(self):
         return "DivBackward0"
 
-    @property
-    def _saved_other(self):
-        return unpack_number(self, 0)
+    _saved_other = saved_number(0)
 
 cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_div_tensor_scalar(self_t, other))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_div_tensor_scalar(self_t, other))
 
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("div", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, self.array, other, False))
+    cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(TRUE_DIVIDE, self.array, other, False)
+    )
     cdef DivTensorScalarBackward0 node
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_div_tensor_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
     check_inplace("div_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("div_", (self, other))
+    cdef int depth = begin_op("div_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("div_", self, op_div_tensor_scalar(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("div_", self, op_div_tensor_scalar(self, other)))
     cdef DivTensorScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         history = prepare_history("div_", self, node)
     binary_scalar_into(TRUE_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class DivScalarTensorBackward0(Node):
     """Backward of ``div(Scalar self, Tensor other) -> Tensor``."""
@@ -267,8 +222,11 @@ cdef class DivScalarTensorBackward0(Node):
         # other: -grad * conj(self / other / other)
         other = unpack(self, 0)
         self_ = unpack_number(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_scalar_tensor(self_, other), other))))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(op_neg(grad), op_conj(op_div_tensor_tensor(op_div_scalar_tensor(self_, other), other))),
+        )
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -277,48 +235,34 @@ cdef class DivScalarTensorBackward0(Node):
     cpdef str name(self):
         return "DivBackward0"
 
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 0)
+    _saved_other, _raw_saved_other = saved_tensor(0)
+    _saved_self = saved_number(0)
 
 cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(
+            result, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other))
+        )
 
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("div", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(TRUE_DIVIDE, other.array, self, True))
+    cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(TRUE_DIVIDE, other.array, self, True)
+    )
     cdef DivScalarTensorBackward0 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, other)
+        connect_1(node, 1, 1, other)
         save_input(node, 0, other)
         set_value(node, 0, self)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_div_scalar_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
@@ -343,60 +287,36 @@ cdef class DivBackward1(Node):
                 other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
             set_grad_input(grad_inputs, 1, div_backward_other(grad, self_, other, rounding_mode))
-        return 0
 
-    cpdef str name(self):
-        return "DivBackward1"
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
+    _saved_rounding_mode = saved_value(0)
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_rounding_mode(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
-
-cdef int tangents_div_mode_tensor_tensor(TensorBase result, TensorBase self, TensorBase other, object rounding_mode) except -1:
+cdef int tangents_div_mode_tensor_tensor(
+    TensorBase result, TensorBase self, TensorBase other, object rounding_mode
+) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = div_backward_self(self_t, other, rounding_mode)
-            if other_t is not None:
-                result_t = plus(result_t, div_backward_other(other_t, self, other, rounding_mode))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = div_backward_self(self_t, other, rounding_mode)
+        if other_t is not None:
+            result_t = plus(result_t, div_backward_other(other_t, self, other, rounding_mode))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("div", (self, other, rounding_mode))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
+    cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode)
+    )
     cdef DivBackward1 node
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 1, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         save_input(node, 1, other)
@@ -404,28 +324,19 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_div_mode_tensor_tensor(result, self, other, rounding_mode)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("div_", (self, other, rounding_mode))
+    cdef int depth = begin_op("div_", (self, other, rounding_mode)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode)))
     cdef DivBackward1 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 1, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
@@ -433,9 +344,7 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
         history = prepare_history("div_", self, node)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class DivTensorScalarBackward1(Node):
     """Backward of ``div.mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor``."""
@@ -447,7 +356,6 @@ cdef class DivTensorScalarBackward1(Node):
         other = unpack_number(self, 0)
         rounding_mode = value_of(self, 1)
         set_grad_input(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -456,70 +364,52 @@ cdef class DivTensorScalarBackward1(Node):
     cpdef str name(self):
         return "DivBackward1"
 
-    @property
-    def _saved_other(self):
-        return unpack_number(self, 0)
+    _saved_other = saved_number(0)
+    _saved_rounding_mode = saved_value(1)
 
-    @property
-    def _saved_rounding_mode(self):
-        return value_of(self, 1)
-
-cdef int tangents_div_mode_tensor_scalar(TensorBase result, TensorBase self, object other, object rounding_mode) except -1:
+cdef int tangents_div_mode_tensor_scalar(
+    TensorBase result, TensorBase self, object other, object rounding_mode
+) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, div_backward_self(self_t, other, rounding_mode))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, div_backward_self(self_t, other, rounding_mode))
 
 cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("div", (self, other, rounding_mode))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.rounded_div_of(array_of(self), other, rounding_mode))
+    cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.rounded_div_of(array_of(self), other, rounding_mode)
+    )
     cdef DivTensorScalarBackward1 node
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_div_mode_tensor_scalar(result, self, other, rounding_mode)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     check_inplace("div_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("div_", (self, other, rounding_mode))
+    cdef int depth = begin_op("div_", (self, other, rounding_mode)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode)))
     cdef DivTensorScalarBackward1 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
         history = prepare_history("div_", self, node)
     write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class DivScalarTensorBackward1(Node):
     """Backward of ``div.mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -534,7 +424,6 @@ cdef class DivScalarTensorBackward1(Node):
         self_ = unpack_number(self, 0)
         rounding_mode = value_of(self, 1)
         set_grad_input(grad_inputs, 0, div_backward_other(grad, self_, other, rounding_mode))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -543,55 +432,38 @@ cdef class DivScalarTensorBackward1(Node):
     cpdef str name(self):
         return "DivBackward1"
 
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 0)
+    _saved_other, _raw_saved_other = saved_tensor(0)
+    _saved_self = saved_number(0)
+    _saved_rounding_mode = saved_value(1)
 
-    @property
-    def _saved_self(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _saved_rounding_mode(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_div_mode_scalar_tensor(TensorBase result, object self, TensorBase other, object rounding_mode) except -1:
+cdef int tangents_div_mode_scalar_tensor(
+    TensorBase result, object self, TensorBase other, object rounding_mode
+) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, div_backward_other(other_t, self, other, rounding_mode))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(result, div_backward_other(other_t, self, other, rounding_mode))
 
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("div", (self, other, rounding_mode))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.rounded_div_of(self, array_of(other), rounding_mode))
+    cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.rounded_div_of(self, array_of(other), rounding_mode)
+    )
     cdef DivScalarTensorBackward1 node
     if requires_grad_1(other):
         node = DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, other)
+        connect_1(node, 1, 2, other)
         save_input(node, 0, other)
         set_value(node, 0, self)
         set_value(node, 1, rounding_mode)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_div_mode_scalar_tensor(result, self, other, rounding_mode)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_div(object self, object other):
+cdef object call_div(self, other):
     self = as_operand(self, "div", "input", 1)
     other = as_operand(other, "div", "other", 2)
     if is_tensor(self) and is_tensor(other):
@@ -603,7 +475,7 @@ cdef object call_div(object self, object other):
     self = number_as_tensor(self, other)
     return op_div_tensor_scalar(<TensorBase>self, other)
 
-cdef object call_div_mode(object self, object other, object rounding_mode):
+cdef object call_div_mode(self, other, rounding_mode):
     self = as_operand(self, "div", "input", 1)
     other = as_operand(other, "div", "other", 2)
     rounding_mode = as_str_or_none(rounding_mode, "div", "rounding_mode", 3)
@@ -618,14 +490,14 @@ cdef object call_div_mode(object self, object other, object rounding_mode):
     self = number_as_tensor(self, other)
     return op_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
 
-cdef object call_div_(object self, object other):
+cdef object call_div_(self, other):
     self = check_tensor(self, "div_", "input", 1)
     other = as_operand(other, "div_", "other", 2)
     if is_tensor(other):
         return inplace_div_tensor_tensor(<TensorBase>self, <TensorBase>other)
     return inplace_div_tensor_scalar(<TensorBase>self, other)
 
-cdef object call_div_mode_(object self, object other, object rounding_mode):
+cdef object call_div_mode_(self, other, rounding_mode):
     self = check_tensor(self, "div_", "input", 1)
     other = as_operand(other, "div_", "other", 2)
     rounding_mode = as_str_or_none(rounding_mode, "div_", "rounding_mode", 3)
@@ -638,39 +510,31 @@ cdef object call_div_mode_(object self, object other, object rounding_mode):
 def div(input, other, *, rounding_mode=None, out=None):
     """Quotient of two tensors, element by element.
 
-    Quotient of two tensors, rounded down ("floor"), towards zero ("trunc") or not at all (None).
-
     ``div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
+        Quotient of two tensors, element by element.
     ``div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor``
+        Quotient of two tensors, rounded down ("floor"), towards zero ("trunc") or not at all (None).
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     other : Tensor or number
     rounding_mode : str, optional
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad / conj(other)
-        other: -grad * conj(self / other / other)
-        result: auto_element_wise
-        input: div_backward_self(grad, other, rounding_mode)
-        other: div_backward_other(grad, self, other, rounding_mode)
+    Gradients:
+        div
+            input: grad / conj(other)
+            other: -grad * conj(self / other / other)
+            result: auto_element_wise
+        div.mode
+            input: div_backward_self(grad, other, rounding_mode)
+            other: div_backward_other(grad, self, other, rounding_mode)
+            result: auto_element_wise
     """
     if rounding_mode is not None:
         return give_out("div", out, call_div_mode(input, other, rounding_mode))
@@ -696,71 +560,50 @@ cdef class FloorDivideBackward0(Node):
             set_grad_input(grad_inputs, 0, zeros_like_part)
         if wants(wanted, 1):    # other: zeros_like(grad)
             set_grad_input(grad_inputs, 1, zeros_like_part)
-        return 0
-
-    cpdef str name(self):
-        return "FloorDivideBackward0"
 
 cdef int tangents_floor_divide_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = zeros_like(self_t)
-            if other_t is not None:
-                result_t = plus(result_t, zeros_like(other_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = zeros_like(self_t)
+        if other_t is not None:
+            result_t = plus(result_t, zeros_like(other_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("floor_divide", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(FLOOR_DIVIDE, self.array, other.array))
+    cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(FLOOR_DIVIDE, self.array, other.array)
+    )
     cdef FloorDivideBackward0 node
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_floor_divide_tensor_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("floor_divide_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("floor_divide_", (self, other))
+    cdef int depth = begin_op("floor_divide_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other)))
     cdef FloorDivideBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 0, 0, self, other)
         history = prepare_history("floor_divide_", self, node)
     binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class FloorDivideTensorScalarBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Scalar other) -> Tensor``."""
@@ -769,7 +612,6 @@ cdef class FloorDivideTensorScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
-        return 0
 
     cpdef str name(self):
         return "FloorDivideBackward0"
@@ -778,54 +620,39 @@ cdef int tangents_floor_divide_tensor_scalar(TensorBase result, TensorBase self,
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, zeros_like(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, zeros_like(self_t))
 
 cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("floor_divide", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, self.array, other, False))
+    cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(FLOOR_DIVIDE, self.array, other, False)
+    )
     cdef FloorDivideTensorScalarBackward0 node
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_floor_divide_tensor_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other):
     check_inplace("floor_divide_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("floor_divide_", (self, other))
+    cdef int depth = begin_op("floor_divide_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other)))
     cdef FloorDivideTensorScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("floor_divide_", self, node)
     binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class FloorDivideScalarTensorBackward0(Node):
     """Backward of ``floor_divide(Scalar self, Tensor other) -> Tensor``."""
@@ -834,7 +661,6 @@ cdef class FloorDivideScalarTensorBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # other: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
-        return 0
 
     cpdef str name(self):
         return "FloorDivideBackward0"
@@ -843,32 +669,25 @@ cdef int tangents_floor_divide_scalar_tensor(TensorBase result, object self, Ten
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, zeros_like(other_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(result, zeros_like(other_t))
 
 cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("floor_divide", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(FLOOR_DIVIDE, other.array, self, True))
+    cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(FLOOR_DIVIDE, other.array, self, True)
+    )
     cdef FloorDivideScalarTensorBackward0 node
     if requires_grad_1(other):
         node = FloorDivideScalarTensorBackward0.__new__(FloorDivideScalarTensorBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, other)
+        connect_1(node, 0, 0, other)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_floor_divide_scalar_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_floor_divide(object self, object other):
+cdef object call_floor_divide(self, other):
     self = as_operand(self, "floor_divide", "input", 1)
     other = as_operand(other, "floor_divide", "other", 2)
     check_real(self, "floor_divide")
@@ -882,7 +701,7 @@ cdef object call_floor_divide(object self, object other):
     self = number_as_tensor(self, other)
     return op_floor_divide_tensor_scalar(<TensorBase>self, other)
 
-cdef object call_floor_divide_(object self, object other):
+cdef object call_floor_divide_(self, other):
     self = check_tensor(self, "floor_divide_", "input", 1)
     other = as_operand(other, "floor_divide_", "other", 2)
     check_real(self, "floor_divide_")
@@ -896,28 +715,17 @@ def floor_divide(input, other, *, out=None):
 
     ``floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: zeros_like(grad)
         other: zeros_like(grad)
         result: auto_element_wise
@@ -942,93 +750,59 @@ cdef class RemainderBackward0(Node):
             self_ = unpack(self, 0)
             other = unpack(self, 1)
             set_grad_input(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_floor_divide_tensor_tensor(self_, other)))
-        return 0
 
-    cpdef str name(self):
-        return "RemainderBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
 
 cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = self_t
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_floor_divide_tensor_tensor(self, other)))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = self_t
+        if other_t is not None:
+            result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_floor_divide_tensor_tensor(self, other)))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("remainder", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(REMAINDER, self.array, other.array))
+    cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(REMAINDER, self.array, other.array)
+    )
     cdef RemainderBackward0 node
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
             save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_remainder_tensor_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("remainder_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("remainder_", (self, other))
+    cdef int depth = begin_op("remainder_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
-        copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other)))
     cdef RemainderBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
             save_input(node, 1, other)
         history = prepare_history("remainder_", self, node)
     binary_into(REMAINDER, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class RemainderTensorScalarBackward0(Node):
     """Backward of ``remainder(Tensor self, Scalar other) -> Tensor``."""
@@ -1037,7 +811,6 @@ cdef class RemainderTensorScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
 
     cpdef str name(self):
         return "RemainderBackward0"
@@ -1046,54 +819,39 @@ cdef int tangents_remainder_tensor_scalar(TensorBase result, TensorBase self, ob
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, self_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, self_t)
 
 cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("remainder", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, self.array, other, False))
+    cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(REMAINDER, self.array, other, False)
+    )
     cdef RemainderTensorScalarBackward0 node
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_remainder_tensor_scalar(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
     check_inplace("remainder_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("remainder_", (self, other))
+    cdef int depth = begin_op("remainder_", (self, other)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("remainder_", self, op_remainder_tensor_scalar(self, other))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("remainder_", self, op_remainder_tensor_scalar(self, other)))
     cdef RemainderTensorScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("remainder_", self, node)
     binary_scalar_into(REMAINDER, self.array, other, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class RemainderScalarTensorBackward0(Node):
     """Backward of ``remainder(Scalar self, Tensor other) -> Tensor``."""
@@ -1107,7 +865,6 @@ cdef class RemainderScalarTensorBackward0(Node):
         other = unpack(self, 0)
         self_ = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_floor_divide_scalar_tensor(self_, other)))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -1116,50 +873,34 @@ cdef class RemainderScalarTensorBackward0(Node):
     cpdef str name(self):
         return "RemainderBackward0"
 
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 0)
+    _saved_other, _raw_saved_other = saved_tensor(0)
+    _saved_self = saved_number(0)
 
 cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase other_t
     cdef LevelWalk walk = walk_levels((other,))
-    try:
-        while walk.next():
-            other_t = walk.tangent(other)
-            walk.set_tangent(result, op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        other_t = walk.tangent(other)
+        walk.set_tangent(result, op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other)))
 
 cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("remainder", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(REMAINDER, other.array, self, True))
+    cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(REMAINDER, other.array, self, True)
+    )
     cdef RemainderScalarTensorBackward0 node
     if requires_grad_1(other):
         node = RemainderScalarTensorBackward0.__new__(RemainderScalarTensorBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, other)
+        connect_1(node, 1, 1, other)
         save_input(node, 0, other)
         set_value(node, 0, self)
         set_history(result, node)
     if has_tangent_1(other):
         tangents_remainder_scalar_tensor(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_remainder(object self, object other):
+cdef object call_remainder(self, other):
     self = as_operand(self, "remainder", "input", 1)
     other = as_operand(other, "remainder", "other", 2)
     check_real(self, "remainder")
@@ -1172,7 +913,7 @@ cdef object call_remainder(object self, object other):
         return op_remainder_scalar_tensor(self, <TensorBase>other)
     refuse_numbers("remainder", "input")
 
-cdef object call_remainder_(object self, object other):
+cdef object call_remainder_(self, other):
     self = check_tensor(self, "remainder_", "input", 1)
     other = as_operand(other, "remainder_", "other", 2)
     check_real(self, "remainder_")
@@ -1186,28 +927,17 @@ def remainder(input, other, *, out=None):
 
     ``remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         other: -grad * floor_divide(self, other)
         result: auto_element_wise
@@ -1237,64 +967,34 @@ cdef class PowBackward0(Node):
                 exponent = unpack(self, 1)
             result = unpack(self, 2)
             set_grad_input(grad_inputs, 1, pow_backward_exponent(grad, self_, exponent, result))
-        return 0
 
-    cpdef str name(self):
-        return "PowBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_exponent(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 2)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_exponent(self):
-        return raw_saved(self, 1)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 2)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_exponent, _raw_saved_exponent = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
 
 cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBase exponent) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, exponent_t, result_t
     cdef LevelWalk walk = walk_levels((self, exponent))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            exponent_t = walk.tangent(exponent)
-            result_t = None
-            if self_t is not None:
-                result_t = op_conj(pow_backward_self(op_conj(self_t), self, exponent))
-            if exponent_t is not None:
-                result_t = plus(result_t, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        exponent_t = walk.tangent(exponent)
+        result_t = None
+        if self_t is not None:
+            result_t = op_conj(pow_backward_self(op_conj(self_t), self, exponent))
+        if exponent_t is not None:
+            result_t = plus(result_t, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("pow", (self, exponent))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary(POWER, self.array, exponent.array))
+    cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary(POWER, self.array, exponent.array)
+    )
     cdef PowBackward0 node
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
-        node.init(2, 3, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, exponent)
+        connect_2(node, 3, 0, self, exponent)
         save_input(node, 0, self)
         save_input(node, 1, exponent)
         set_history(result, node)
@@ -1302,30 +1002,21 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
             save_output(node, 2, result)
     if has_tangent_2(self, exponent):
         tangents_pow_tensor_tensor(result, self, exponent)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     check_inplace("pow_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("pow_", (self, exponent))
+    cdef int depth = begin_op("pow_", (self, exponent)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_2(self, exponent):
-        copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent)))
     cdef PowBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
-        node.init(2, 3, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, exponent)
+        connect_2(node, 3, 0, self, exponent)
         save_input(node, 0, original_of(self))
         save_input(node, 1, exponent)
         history = prepare_history("pow_", self, node)
@@ -1334,9 +1025,7 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     if node is not None:
         if node.edges[1].node != NULL:
             save_output(node, 2, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class PowTensorScalarBackward0(Node):
     """Backward of ``pow(Tensor self, Scalar exponent) -> Tensor``."""
@@ -1350,7 +1039,6 @@ cdef class PowTensorScalarBackward0(Node):
         self_ = unpack(self, 0)
         exponent = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -1359,74 +1047,50 @@ cdef class PowTensorScalarBackward0(Node):
     cpdef str name(self):
         return "PowBackward0"
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_exponent(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_exponent = saved_number(0)
 
 cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object exponent) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_conj(pow_backward_self(op_conj(self_t), self, exponent)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_conj(pow_backward_self(op_conj(self_t), self, exponent)))
 
 cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("pow", (self, exponent))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(POWER, self.array, exponent, False))
+    cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(POWER, self.array, exponent, False)
+    )
     cdef PowTensorScalarBackward0 node
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, exponent)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_pow_tensor_scalar(result, self, exponent)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
     check_inplace("pow_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("pow_", (self, exponent))
+    cdef int depth = begin_op("pow_", (self, exponent)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent)))
     cdef PowTensorScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, exponent)
         history = prepare_history("pow_", self, node)
     binary_scalar_into(POWER, self.array, exponent, False, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class PowScalarTensorBackward0(Node):
     """Backward of ``pow(Scalar self, Tensor exponent) -> Tensor``."""
@@ -1441,7 +1105,6 @@ cdef class PowScalarTensorBackward0(Node):
         result = unpack(self, 1)
         self_ = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, pow_backward_exponent(grad, self_, exponent, result))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -1450,59 +1113,36 @@ cdef class PowScalarTensorBackward0(Node):
     cpdef str name(self):
         return "PowBackward0"
 
-    @property
-    def _saved_exponent(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_self(self):
-        return unpack_number(self, 0)
-
-    @property
-    def _raw_saved_exponent(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_exponent, _raw_saved_exponent = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_self = saved_number(0)
 
 cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase exponent) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase exponent_t
     cdef LevelWalk walk = walk_levels((exponent,))
-    try:
-        while walk.next():
-            exponent_t = walk.tangent(exponent)
-            walk.set_tangent(result, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        exponent_t = walk.tangent(exponent)
+        walk.set_tangent(result, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
 
 cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("pow", (self, exponent))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(binary_scalar(POWER, exponent.array, self, True))
+    cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
+        binary_scalar(POWER, exponent.array, self, True)
+    )
     cdef PowScalarTensorBackward0 node
     if requires_grad_1(exponent):
         node = PowScalarTensorBackward0.__new__(PowScalarTensorBackward0)
-        node.init(1, 2, 1)
-        collect_edge(node, 0, exponent)
+        connect_1(node, 2, 1, exponent)
         save_input(node, 0, exponent)
         set_value(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(exponent):
         tangents_pow_scalar_tensor(result, self, exponent)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_pow(object self, object exponent):
+cdef object call_pow(self, exponent):
     self = as_operand(self, "pow", "input", 1)
     exponent = as_operand(exponent, "pow", "exponent", 2)
     if is_tensor(self) and is_tensor(exponent):
@@ -1513,7 +1153,7 @@ cdef object call_pow(object self, object exponent):
         return op_pow_scalar_tensor(self, <TensorBase>exponent)
     refuse_numbers("pow", "input")
 
-cdef object call_pow_(object self, object exponent):
+cdef object call_pow_(self, exponent):
     self = check_tensor(self, "pow_", "input", 1)
     exponent = as_operand(exponent, "pow_", "exponent", 2)
     if is_tensor(exponent):
@@ -1525,28 +1165,17 @@ def pow(input, exponent, *, out=None):
 
     ``pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor or number
     exponent : Tensor or number
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: pow_backward_self(grad, self, exponent)
         exponent: pow_backward_exponent(grad, self, exponent, result)
         result: auto_element_wise
@@ -1554,4 +1183,5 @@ def pow(input, exponent, *, out=None):
     return give_out("pow", out, call_pow(input, exponent))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -6,17 +6,25 @@ from libc.stdint cimport uint64_t
 
 from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT, FusedKernel, unary, unary_into
 from gradsmith.runtime.calls.arguments cimport as_floating, check_real, check_tensor, copy_into
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, swap_ceiling
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
@@ -60,82 +68,55 @@ cdef class ExpBackward0(Node):
         # self: grad * conj(result)
         result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(result)))
-        return 0
 
-    cpdef str name(self):
-        return "ExpBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, result))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, result))
 
 cdef TensorBase op_exp(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("exp", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(EXP, self.array))
+    cdef int depth = begin_replaceable_op("exp", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXP, self.array))
     cdef ExpBackward0 node
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_exp(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_exp(TensorBase self):
     check_inplace("exp_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("exp_", (self,))
+    cdef int depth = begin_op("exp_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("exp_", self, op_exp(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("exp_", self, op_exp(self)))
     cdef ExpBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("exp_", self, node)
     unary_into(EXP, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_exp(object self):
+cdef object call_exp(self):
     self = check_tensor(self, "exp", "input", 1)
     return op_exp(<TensorBase>self)
 
-cdef object call_exp_(object self):
+cdef object call_exp_(self):
     self = check_tensor(self, "exp_", "input", 1)
     return inplace_exp(<TensorBase>self)
 
@@ -144,25 +125,16 @@ def exp(input, *, out=None):
 
     ``exp(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(result)
         result: auto_element_wise
     """
@@ -184,82 +156,55 @@ cdef class Expm1Backward0(Node):
         # self: grad * conj(result + 1)
         result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(result, 1))))
-        return 0
 
-    cpdef str name(self):
-        return "Expm1Backward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(result, 1)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(result, 1)))
 
 cdef TensorBase op_expm1(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("expm1", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(EXPM1, self.array))
+    cdef int depth = begin_replaceable_op("expm1", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXPM1, self.array))
     cdef Expm1Backward0 node
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_expm1(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_expm1(TensorBase self):
     check_inplace("expm1_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("expm1_", (self,))
+    cdef int depth = begin_op("expm1_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("expm1_", self, op_expm1(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("expm1_", self, op_expm1(self)))
     cdef Expm1Backward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("expm1_", self, node)
     unary_into(EXPM1, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_expm1(object self):
+cdef object call_expm1(self):
     self = check_tensor(self, "expm1", "input", 1)
     return op_expm1(<TensorBase>self)
 
-cdef object call_expm1_(object self):
+cdef object call_expm1_(self):
     self = check_tensor(self, "expm1_", "input", 1)
     return inplace_expm1(<TensorBase>self)
 
@@ -268,25 +213,16 @@ def expm1(input, *, out=None):
 
     ``expm1(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(result + 1)
         result: auto_element_wise
     """
@@ -308,79 +244,52 @@ cdef class LogBackward0(Node):
         # self: grad / conj(self)
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(self_)))
-        return 0
 
-    cpdef str name(self):
-        return "LogBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_log(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_div_tensor_tensor(self_t, self))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_div_tensor_tensor(self_t, self))
 
 cdef TensorBase op_log(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("log", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(LOG, self.array))
+    cdef int depth = begin_replaceable_op("log", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG, self.array))
     cdef LogBackward0 node
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_log(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_log(TensorBase self):
     check_inplace("log_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("log_", (self,))
+    cdef int depth = begin_op("log_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("log_", self, op_log(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("log_", self, op_log(original_of(self))))
     cdef LogBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("log_", self, node)
     unary_into(LOG, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_log(object self):
+cdef object call_log(self):
     self = check_tensor(self, "log", "input", 1)
     return op_log(<TensorBase>self)
 
-cdef object call_log_(object self):
+cdef object call_log_(self):
     self = check_tensor(self, "log_", "input", 1)
     return inplace_log(<TensorBase>self)
 
@@ -389,25 +298,16 @@ def log(input, *, out=None):
 
     ``log(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad / conj(self)
         result: auto_element_wise
     """
@@ -429,79 +329,52 @@ cdef class Log1pBackward0(Node):
         # self: grad / conj(self + 1)
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(op_add_scalar(self_, 1))))
-        return 0
 
-    cpdef str name(self):
-        return "Log1pBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_div_tensor_tensor(self_t, op_add_scalar(self, 1)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_div_tensor_tensor(self_t, op_add_scalar(self, 1)))
 
 cdef TensorBase op_log1p(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("log1p", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(LOG1P, self.array))
+    cdef int depth = begin_replaceable_op("log1p", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG1P, self.array))
     cdef Log1pBackward0 node
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_log1p(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_log1p(TensorBase self):
     check_inplace("log1p_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("log1p_", (self,))
+    cdef int depth = begin_op("log1p_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("log1p_", self, op_log1p(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("log1p_", self, op_log1p(original_of(self))))
     cdef Log1pBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("log1p_", self, node)
     unary_into(LOG1P, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_log1p(object self):
+cdef object call_log1p(self):
     self = check_tensor(self, "log1p", "input", 1)
     return op_log1p(<TensorBase>self)
 
-cdef object call_log1p_(object self):
+cdef object call_log1p_(self):
     self = check_tensor(self, "log1p_", "input", 1)
     return inplace_log1p(<TensorBase>self)
 
@@ -510,25 +383,16 @@ def log1p(input, *, out=None):
 
     ``log1p(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad / conj(self + 1)
         result: auto_element_wise
     """
@@ -550,82 +414,55 @@ cdef class SqrtBackward0(Node):
         # self: grad / (2 * conj(result))
         result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_mul_scalar(op_conj(result), 2)))
-        return 0
 
-    cpdef str name(self):
-        return "SqrtBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_div_tensor_tensor(self_t, op_mul_scalar(result, 2)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_div_tensor_tensor(self_t, op_mul_scalar(result, 2)))
 
 cdef TensorBase op_sqrt(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sqrt", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SQRT, self.array))
+    cdef int depth = begin_replaceable_op("sqrt", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQRT, self.array))
     cdef SqrtBackward0 node
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_sqrt(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sqrt(TensorBase self):
     check_inplace("sqrt_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sqrt_", (self,))
+    cdef int depth = begin_op("sqrt_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("sqrt_", self, op_sqrt(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sqrt_", self, op_sqrt(self)))
     cdef SqrtBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("sqrt_", self, node)
     unary_into(SQRT, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_sqrt(object self):
+cdef object call_sqrt(self):
     self = check_tensor(self, "sqrt", "input", 1)
     return op_sqrt(<TensorBase>self)
 
-cdef object call_sqrt_(object self):
+cdef object call_sqrt_(self):
     self = check_tensor(self, "sqrt_", "input", 1)
     return inplace_sqrt(<TensorBase>self)
 
@@ -634,25 +471,16 @@ def sqrt(input, *, out=None):
 
     ``sqrt(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad / (2 * conj(result))
         result: auto_element_wise
     """
@@ -673,31 +501,23 @@ cdef class RsqrtBackward0(Node):
         cdef TensorBase result
         # self (derived): -0.5 * grad * conj(result * result * result)
         result = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(op_mul_scalar(grad, -0.5), op_conj(op_mul_tensor(op_mul_tensor(result, result), result))))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(op_mul_scalar(grad, -0.5), op_conj(op_mul_tensor(op_mul_tensor(result, result), result))),
+        )
 
-    cpdef str name(self):
-        return "RsqrtBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_rsqrt(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result, op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result))
+        )
 
 cdef TensorBase rsqrt_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
@@ -710,46 +530,35 @@ cdef TensorBase rsqrt_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_rsqrt(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("rsqrt", (self,))
+    cdef int depth = begin_replaceable_op("rsqrt", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&RSQRT_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&RSQRT_FORWARD, operands, ())
     if result is None:
         result = rsqrt_by_ops(self)
     cdef RsqrtBackward0 node
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_rsqrt(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_rsqrt(TensorBase self):
     check_inplace("rsqrt_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("rsqrt_", (self,))
+    cdef int depth = begin_op("rsqrt_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("rsqrt_", self, op_rsqrt(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("rsqrt_", self, op_rsqrt(self)))
     cdef RsqrtBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("rsqrt_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
@@ -758,15 +567,13 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_rsqrt(object self):
+cdef object call_rsqrt(self):
     self = check_tensor(self, "rsqrt", "input", 1)
     return op_rsqrt(<TensorBase>self)
 
-cdef object call_rsqrt_(object self):
+cdef object call_rsqrt_(self):
     self = check_tensor(self, "rsqrt_", "input", 1)
     return inplace_rsqrt(<TensorBase>self)
 
@@ -775,25 +582,16 @@ def rsqrt(input, *, out=None):
 
     ``rsqrt(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: -0.5 * grad * conj(result * result * result)
         result: auto_element_wise
     """
@@ -804,25 +602,21 @@ def rsqrt(input, *, out=None):
 # derivatives.yaml: erf
 
 cdef TensorBase op_erf(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("erf", (self,))
+    cdef int depth = begin_op("erf", (self,)) if watching else 0
     cdef TensorBase result = op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_erf(TensorBase self):
     check_inplace("erf_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("erf_", self, op_erf_loop(original) if fits_loop(original) else op_erf_any(original))
 
-cdef object call_erf(object self):
+cdef object call_erf(self):
     self = check_tensor(self, "erf", "input", 1)
     check_real(self, "erf")
     return op_erf(<TensorBase>self)
 
-cdef object call_erf_(object self):
+cdef object call_erf_(self):
     self = check_tensor(self, "erf_", "input", 1)
     check_real(self, "erf_")
     return inplace_erf(<TensorBase>self)
@@ -832,20 +626,14 @@ def erf(input, *, out=None):
 
     ``erf(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("erf", out, call_erf(input))
 
@@ -864,31 +652,23 @@ cdef class ErfLoopBackward0(Node):
         cdef TensorBase self_
         # self: grad * (1.1283791670955126 * exp(-self * self))
         self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)),
+        )
 
-    cpdef str name(self):
-        return "ErfLoopBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_erf_loop(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
+        )
 
 cdef TensorBase erf_loop_by_ops(TensorBase self):
     cdef bint recording = swap_grad_mode(False)
@@ -901,28 +681,23 @@ cdef TensorBase erf_loop_by_ops(TensorBase self):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_erf_loop(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("erf_loop", (self,))
+    cdef int depth = begin_replaceable_op("erf_loop", (self,)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&ERF_LOOP_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&ERF_LOOP_FORWARD, operands, ())
     if result is None:
         result = erf_loop_by_ops(self)
     cdef ErfLoopBackward0 node
     if requires_grad_1(self):
         node = ErfLoopBackward0.__new__(ErfLoopBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_erf_loop(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_erf_loop(object self):
+cdef object call_erf_loop(self):
     self = check_tensor(self, "erf_loop", "input", 1)
     check_real(self, "erf_loop")
     return op_erf_loop(<TensorBase>self)
@@ -932,23 +707,15 @@ def erf_loop(input):
 
     ``erf_loop(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
     """
@@ -967,51 +734,38 @@ cdef class ErfAnyBackward0(Node):
         cdef TensorBase self_
         # self: grad * (1.1283791670955126 * exp(-self * self))
         self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self_), self_)), 1.1283791670955126)),
+        )
 
-    cpdef str name(self):
-        return "ErfAnyBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
+        )
 
 cdef TensorBase op_erf_any(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("erf_any", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.erf_of(array_of(self)))
+    cdef int depth = begin_replaceable_op("erf_any", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.erf_of(array_of(self)))
     cdef ErfAnyBackward0 node
     if requires_grad_1(self):
         node = ErfAnyBackward0.__new__(ErfAnyBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_erf_any(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_erf_any(object self):
+cdef object call_erf_any(self):
     self = check_tensor(self, "erf_any", "input", 1)
     check_real(self, "erf_any")
     return op_erf_any(<TensorBase>self)
@@ -1021,23 +775,15 @@ def erf_any(input):
 
     ``erf_any(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
     """
@@ -1056,81 +802,63 @@ cdef class ErfinvBackward0(Node):
         cdef TensorBase self_
         # self: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
         self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)),
+        )
 
-    cpdef str name(self):
-        return "ErfinvBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_erfinv(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758)),
+        )
 
 cdef TensorBase op_erfinv(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("erfinv", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
+    cdef int depth = begin_replaceable_op("erfinv", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self))
+    )
     cdef ErfinvBackward0 node
     if requires_grad_1(self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_erfinv(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_erfinv(TensorBase self):
     check_inplace("erfinv_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("erfinv_", (self,))
+    cdef int depth = begin_op("erfinv_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("erfinv_", self, op_erfinv(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("erfinv_", self, op_erfinv(original_of(self))))
     cdef ErfinvBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("erfinv_", self, node)
     write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_erfinv(object self):
+cdef object call_erfinv(self):
     self = check_tensor(self, "erfinv", "input", 1)
     check_real(self, "erfinv")
     return op_erfinv(<TensorBase>self)
 
-cdef object call_erfinv_(object self):
+cdef object call_erfinv_(self):
     self = check_tensor(self, "erfinv_", "input", 1)
     check_real(self, "erfinv_")
     return inplace_erfinv(<TensorBase>self)
@@ -1140,31 +868,21 @@ def erfinv(input, *, out=None):
 
     ``erfinv(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    ModuleNotFoundError
-        If SciPy is not installed.
+    Raises: TypeError, ModuleNotFoundError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
         result: auto_element_wise
     """
     return give_out("erfinv", out, call_erfinv(input))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -13,17 +13,27 @@ from gradsmith.runtime.calls.arguments cimport (
     check_tensor,
     shape_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
 from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport prepare_numeric
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, gradient_or_zeros, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history, set_history_list
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history, set_history_list
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    end_op,
+    ended,
+    replayed_result,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
@@ -54,61 +64,33 @@ cdef class AmaxBackward0(Node):
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "AmaxBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_dim = saved_value(0)
+    _saved_keepdim = saved_value(1)
 
 cdef int tangents_amax(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: amax_backward(grad, self, result, dim, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: amax_backward(grad, self, result, dim, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("amax", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amax_of(array_of(self), dim, keepdim))
+    cdef int depth = begin_replaceable_op("amax", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.amax_of(array_of(self), dim, keepdim)
+    )
     cdef AmaxBackward0 node
     if requires_grad_1(self):
         node = AmaxBackward0.__new__(AmaxBackward0)
-        node.init(1, 2, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
         set_value(node, 1, keepdim)
@@ -116,11 +98,9 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_amax(result, self, dim, keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_amax(object self, object dim, object keepdim):
+cdef object call_amax(self, dim, keepdim):
     self = check_tensor(self, "amax", "input", 1)
     dim = as_int_tuple(dim, "amax", "dim", 2)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
@@ -132,8 +112,7 @@ def amax(input, dim=(), keepdim=False, *, out=None):
 
     ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int, default ()
         Dimension to work along; negative ones count from the end.
@@ -144,21 +123,13 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: amax_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
@@ -182,61 +153,33 @@ cdef class AminBackward0(Node):
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "AminBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_dim = saved_value(0)
+    _saved_keepdim = saved_value(1)
 
 cdef int tangents_amin(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: amax_backward(grad, self, result, dim, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: amax_backward(grad, self, result, dim, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("amin", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amin_of(array_of(self), dim, keepdim))
+    cdef int depth = begin_replaceable_op("amin", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.amin_of(array_of(self), dim, keepdim)
+    )
     cdef AminBackward0 node
     if requires_grad_1(self):
         node = AminBackward0.__new__(AminBackward0)
-        node.init(1, 2, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
         set_value(node, 1, keepdim)
@@ -244,11 +187,9 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_amin(result, self, dim, keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_amin(object self, object dim, object keepdim):
+cdef object call_amin(self, dim, keepdim):
     self = check_tensor(self, "amin", "input", 1)
     dim = as_int_tuple(dim, "amin", "dim", 2)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
@@ -260,8 +201,7 @@ def amin(input, dim=(), keepdim=False, *, out=None):
 
     ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int, default ()
         Dimension to work along; negative ones count from the end.
@@ -272,21 +212,13 @@ def amin(input, dim=(), keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: amax_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
@@ -307,74 +239,46 @@ cdef class MaxBackward0(Node):
         self_ = unpack(self, 0)
         result = unpack(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
-        return 0
 
-    cpdef str name(self):
-        return "MaxBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
 
 cdef int tangents_max(TensorBase result, TensorBase self) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: amax_backward(grad, self, result, (), False)
-            if self_t is not None:
-                walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: amax_backward(grad, self, result, (), False)
+        if self_t is not None:
+            walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_max(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("max", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amax_of(array_of(self), (), False))
+    cdef int depth = begin_replaceable_op("max", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.amax_of(array_of(self), (), False)
+    )
     cdef MaxBackward0 node
     if requires_grad_1(self):
         node = MaxBackward0.__new__(MaxBackward0)
-        node.init(1, 2, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_max(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
 # derivatives.yaml: max.other
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("max", (self, other))
+    cdef int depth = begin_op("max", (self, other)) if watching else 0
     cdef TensorBase result = op_maximum_tensor(self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -394,53 +298,28 @@ cdef class MaxBackward1(Node):
         dim = value_of(self, 1)
         keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "MaxBackward1"
-
-    @property
-    def _saved_indices(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 2)
-
-    @property
-    def _raw_saved_indices(self):
-        return raw_saved(self, 0)
+    _saved_indices, _raw_saved_indices = saved_tensor(0)
+    _saved_self_shape = saved_value(0)
+    _saved_dim = saved_value(1)
+    _saved_keepdim = saved_value(2)
 
 cdef int tangents_max_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad_values
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad_values = stand_in(walk, values)
-            # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
-            walk.give_transposed((values,), (grad_values,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad_values = stand_in(walk, values)
+        # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
+        walk.give_transposed((values,), (grad_values,))
 
 cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("max", (self, dim, keepdim))
+    cdef int depth = begin_replaceable_op("max", (self, dim, keepdim)) if watching else 0
     cdef TensorBase values, indices
-    if span < 0:
+    if replays(depth):
         values, indices = replayed_result()
     else:
         values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
@@ -449,8 +328,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
     cdef MaxBackward1 node
     if requires_grad_1(self):
         node = MaxBackward1.__new__(MaxBackward1)
-        node.init(1, 1, 3)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_value(node, 2, keepdim)
@@ -458,25 +336,25 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         save_output(node, 0, indices)
     if has_tangent_1(self):
         tangents_max_dim(values, indices, self, dim, keepdim)
-    if span:
-        end_op(span, (values, indices))
+    if depth:
+        end_op(depth, (values, indices))
     return (values, indices)
 
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
-cdef object call_max(object self):
+cdef object call_max(self):
     self = check_tensor(self, "max", "input", 1)
     check_real(self, "max")
     return op_max(<TensorBase>self)
 
-cdef object call_max_other(object self, object other):
+cdef object call_max_other(self, other):
     self = check_tensor(self, "max", "input", 1)
     other = check_tensor(other, "max", "other", 2)
     check_real(self, "max")
     check_real(other, "max")
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
-cdef object call_max_dim(object self, object dim, object keepdim):
+cdef object call_max_dim(self, dim, keepdim):
     self = check_tensor(self, "max", "input", 1)
     dim = as_int(dim, "max", "dim", 2)
     keepdim = as_bool(keepdim, "max", "keepdim", 3)
@@ -545,30 +423,29 @@ cdef object method_bind_max(tuple args, dict kwargs):
 def max(*args, **kwargs):
     """Greatest of all elements; equal ones share the gradient.
 
-    The greater of two elements.
-
-    Greatest element along a dimension, and its index.
-
     ``max(Tensor self) -> Tensor``
+        Greatest of all elements; equal ones share the gradient.
     ``max.other(Tensor self, Tensor other) -> Tensor``
+        The greater of two elements.
     ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
+        Greatest element along a dimension, and its index.
 
-    Returns
-    -------
+    Returns:
     Tensor
+    values : Tensor
+        Of ``max.dim``.
+    indices : Tensor
+        Of ``max.dim``.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: amax_backward(grad, self, result, (), False)
-        result: transposed
-        input: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+    Gradients:
+        max
+            input: amax_backward(grad, self, result, (), False)
+            result: transposed
+        max.dim
+            input: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+            result: transposed
     """
     return bind_max(args, kwargs)
 
@@ -587,74 +464,46 @@ cdef class MinBackward0(Node):
         self_ = unpack(self, 0)
         result = unpack(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
-        return 0
 
-    cpdef str name(self):
-        return "MinBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
 
 cdef int tangents_min(TensorBase result, TensorBase self) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: amax_backward(grad, self, result, (), False)
-            if self_t is not None:
-                walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: amax_backward(grad, self, result, (), False)
+        if self_t is not None:
+            walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_min(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("min", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.amin_of(array_of(self), (), False))
+    cdef int depth = begin_replaceable_op("min", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.amin_of(array_of(self), (), False)
+    )
     cdef MinBackward0 node
     if requires_grad_1(self):
         node = MinBackward0.__new__(MinBackward0)
-        node.init(1, 2, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_min(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
 # derivatives.yaml: min.other
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("min", (self, other))
+    cdef int depth = begin_op("min", (self, other)) if watching else 0
     cdef TensorBase result = op_minimum_tensor(self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -674,53 +523,28 @@ cdef class MinBackward1(Node):
         dim = value_of(self, 1)
         keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "MinBackward1"
-
-    @property
-    def _saved_indices(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 2)
-
-    @property
-    def _raw_saved_indices(self):
-        return raw_saved(self, 0)
+    _saved_indices, _raw_saved_indices = saved_tensor(0)
+    _saved_self_shape = saved_value(0)
+    _saved_dim = saved_value(1)
+    _saved_keepdim = saved_value(2)
 
 cdef int tangents_min_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad_values
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad_values = stand_in(walk, values)
-            # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
-            walk.give_transposed((values,), (grad_values,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad_values = stand_in(walk, values)
+        # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
+        walk.give_transposed((values,), (grad_values,))
 
 cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("min", (self, dim, keepdim))
+    cdef int depth = begin_replaceable_op("min", (self, dim, keepdim)) if watching else 0
     cdef TensorBase values, indices
-    if span < 0:
+    if replays(depth):
         values, indices = replayed_result()
     else:
         values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
@@ -729,8 +553,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
     cdef MinBackward1 node
     if requires_grad_1(self):
         node = MinBackward1.__new__(MinBackward1)
-        node.init(1, 1, 3)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_value(node, 2, keepdim)
@@ -738,25 +561,25 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         save_output(node, 0, indices)
     if has_tangent_1(self):
         tangents_min_dim(values, indices, self, dim, keepdim)
-    if span:
-        end_op(span, (values, indices))
+    if depth:
+        end_op(depth, (values, indices))
     return (values, indices)
 
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
-cdef object call_min(object self):
+cdef object call_min(self):
     self = check_tensor(self, "min", "input", 1)
     check_real(self, "min")
     return op_min(<TensorBase>self)
 
-cdef object call_min_other(object self, object other):
+cdef object call_min_other(self, other):
     self = check_tensor(self, "min", "input", 1)
     other = check_tensor(other, "min", "other", 2)
     check_real(self, "min")
     check_real(other, "min")
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
-cdef object call_min_dim(object self, object dim, object keepdim):
+cdef object call_min_dim(self, dim, keepdim):
     self = check_tensor(self, "min", "input", 1)
     dim = as_int(dim, "min", "dim", 2)
     keepdim = as_bool(keepdim, "min", "keepdim", 3)
@@ -825,30 +648,29 @@ cdef object method_bind_min(tuple args, dict kwargs):
 def min(*args, **kwargs):
     """Smallest of all elements; equal ones share the gradient.
 
-    The smaller of two elements.
-
-    Smallest element along a dimension, and its index.
-
     ``min(Tensor self) -> Tensor``
+        Smallest of all elements; equal ones share the gradient.
     ``min.other(Tensor self, Tensor other) -> Tensor``
+        The smaller of two elements.
     ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
+        Smallest element along a dimension, and its index.
 
-    Returns
-    -------
+    Returns:
     Tensor
+    values : Tensor
+        Of ``min.dim``.
+    indices : Tensor
+        Of ``min.dim``.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: amax_backward(grad, self, result, (), False)
-        result: transposed
-        input: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+    Gradients:
+        min
+            input: amax_backward(grad, self, result, (), False)
+            result: transposed
+        min.dim
+            input: selection_backward(grad_values, indices, self.shape, dim, keepdim)
+            result: transposed
     """
     return bind_min(args, kwargs)
 
@@ -857,15 +679,13 @@ def min(*args, **kwargs):
 # derivatives.yaml: argmax
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("argmax", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.argmax_of(array_of(self), dim, keepdim))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("argmax", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.argmax_of(array_of(self), dim, keepdim)
+    )
+    return ended(depth, result)
 
-cdef object call_argmax(object self, object dim, object keepdim):
+cdef object call_argmax(self, dim, keepdim):
     self = check_tensor(self, "argmax", "input", 1)
     dim = as_int_or_none(dim, "argmax", "dim", 2)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
@@ -878,8 +698,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
 
     ``argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int, optional
         Dimension to work along; negative ones count from the end.
@@ -890,16 +709,11 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("argmax", out, call_argmax(input, dim, keepdim))
 
@@ -908,15 +722,13 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
 # derivatives.yaml: argmin
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("argmin", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.argmin_of(array_of(self), dim, keepdim))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("argmin", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.argmin_of(array_of(self), dim, keepdim)
+    )
+    return ended(depth, result)
 
-cdef object call_argmin(object self, object dim, object keepdim):
+cdef object call_argmin(self, dim, keepdim):
     self = check_tensor(self, "argmin", "input", 1)
     dim = as_int_or_none(dim, "argmin", "dim", 2)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
@@ -929,8 +741,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
 
     ``argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int, optional
         Dimension to work along; negative ones count from the end.
@@ -941,16 +752,11 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("argmin", out, call_argmin(input, dim, keepdim))
 
@@ -959,15 +765,13 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
 # derivatives.yaml: all
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("all", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.all_of(array_of(self), dim, keepdim))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("all", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.all_of(array_of(self), dim, keepdim)
+    )
+    return ended(depth, result)
 
-cdef object call_all(object self, object dim, object keepdim):
+cdef object call_all(self, dim, keepdim):
     self = check_tensor(self, "all", "input", 1)
     dim = as_int_tuple_or_none(dim, "all", "dim", 2)
     keepdim = as_bool(keepdim, "all", "keepdim", 3)
@@ -978,8 +782,7 @@ def all(input, dim=None, keepdim=False, *, out=None):
 
     ``all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int, optional
         Dimension to work along; negative ones count from the end.
@@ -990,16 +793,11 @@ def all(input, dim=None, keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("all", out, call_all(input, dim, keepdim))
 
@@ -1008,15 +806,13 @@ def all(input, dim=None, keepdim=False, *, out=None):
 # derivatives.yaml: any
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("any", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.any_of(array_of(self), dim, keepdim))
-    if span:
-        end_op(span, result)
-    return result
+    cdef int depth = begin_replaceable_op("any", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.any_of(array_of(self), dim, keepdim)
+    )
+    return ended(depth, result)
 
-cdef object call_any(object self, object dim, object keepdim):
+cdef object call_any(self, dim, keepdim):
     self = check_tensor(self, "any", "input", 1)
     dim = as_int_tuple_or_none(dim, "any", "dim", 2)
     keepdim = as_bool(keepdim, "any", "keepdim", 3)
@@ -1027,8 +823,7 @@ def any(input, dim=None, keepdim=False, *, out=None):
 
     ``any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int, optional
         Dimension to work along; negative ones count from the end.
@@ -1039,18 +834,14 @@ def any(input, dim=None, keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("any", out, call_any(input, dim, keepdim))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

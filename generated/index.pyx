@@ -15,6 +15,7 @@ from gradsmith.runtime.calls.arguments cimport (
     is_tensor,
     shape_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
 from gradsmith.runtime.calls.preparation cimport prepare_apart
@@ -23,8 +24,16 @@ from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_object, saved_value
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view
@@ -49,51 +58,33 @@ cdef class BasicIndexBackward0(Node):
         self_shape = value_of(self, 0)
         index = unpack_object(self, 1)
         set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
-        return 0
 
-    cpdef str name(self):
-        return "BasicIndexBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_index(self):
-        return unpack_object(self, 1)
+    _saved_self_shape = saved_value(0)
+    _saved_index = saved_object(1)
 
 cdef int tangents_basic_index(TensorBase result, TensorBase self, object index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_basic_index(self_t, index))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_basic_index(self_t, index))
 
 cdef TensorBase op_basic_index(TensorBase self, object index):
-    cdef int span = 0
-    if watching:
-        span = begin_op("basic_index", (self, index))
+    cdef int depth = begin_op("basic_index", (self, index)) if watching else 0
     cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), arrays_in(index)))
     cdef BasicIndexBackward0 node
     if requires_grad_1(self):
         node = BasicIndexBackward0.__new__(BasicIndexBackward0)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         set_value(node, 0, shape_of(self))
         save_object(node, 1, index)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_basic_index(result, self, index)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_basic_index(object self, object index):
+cdef object call_basic_index(self, index):
     self = check_tensor(self, "basic_index", "input", 1)
     return op_basic_index(<TensorBase>self, index)
 
@@ -102,25 +93,17 @@ def basic_index(input, index):
 
     ``basic_index(Tensor(a) self, object index) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     index : object
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: basic_index_backward(grad, self.shape, index)
         result: auto_linear
     """
@@ -139,46 +122,33 @@ cdef class BasicIndexBackwardBackward0(Node):
         # self: basic_index(grad, index)
         index = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_basic_index(grad, index))
-        return 0
 
-    cpdef str name(self):
-        return "BasicIndexBackwardBackward0"
-
-    @property
-    def _saved_index(self):
-        return unpack_object(self, 0)
+    _saved_index = saved_object(0)
 
 cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_basic_index_backward(self_t, shape, index))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_basic_index_backward(self_t, shape, index))
 
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("basic_index_backward", (self, shape, index))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index)))
+    cdef int depth = begin_replaceable_op("basic_index_backward", (self, shape, index)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index))
+    )
     cdef BasicIndexBackwardBackward0 node
     if requires_grad_1(self):
         node = BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         save_object(node, 0, index)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_basic_index_backward(result, self, shape, index)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_basic_index_backward(object self, object shape, object index):
+cdef object call_basic_index_backward(self, shape, index):
     self = check_tensor(self, "basic_index_backward", "input", 1)
     shape = as_int_tuple(shape, "basic_index_backward", "shape", 2)
     return op_basic_index_backward(<TensorBase>self, shape, index)
@@ -188,25 +158,17 @@ def basic_index_backward(input, shape, index):
 
     ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     shape : int or sequence of int
     index : object
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: basic_index(grad, index)
         result: auto_linear
     """
@@ -227,51 +189,35 @@ cdef class IndexBackward0(Node):
         self_shape = value_of(self, 0)
         index = unpack_object(self, 1)
         set_grad_input(grad_inputs, 0, op_index_backward(grad, self_shape, index))
-        return 0
 
-    cpdef str name(self):
-        return "IndexBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_index(self):
-        return unpack_object(self, 1)
+    _saved_self_shape = saved_value(0)
+    _saved_index = saved_object(1)
 
 cdef int tangents_index(TensorBase result, TensorBase self, object index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_index(self_t, index))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_index(self_t, index))
 
 cdef TensorBase op_index(TensorBase self, object index):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("index", (self, index))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_of(array_of(self), arrays_in(index)))
+    cdef int depth = begin_replaceable_op("index", (self, index)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.index_of(array_of(self), arrays_in(index))
+    )
     cdef IndexBackward0 node
     if requires_grad_1(self):
         node = IndexBackward0.__new__(IndexBackward0)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         set_value(node, 0, shape_of(self))
         save_object(node, 1, index)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index(result, self, index)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_index(object self, object index):
+cdef object call_index(self, index):
     self = check_tensor(self, "index", "input", 1)
     return op_index(<TensorBase>self, index)
 
@@ -280,24 +226,16 @@ def index(input, index):
 
     ``index(Tensor self, object index) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     index : object
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: index_backward(grad, self.shape, index)
         result: auto_linear
     """
@@ -316,46 +254,33 @@ cdef class IndexBackwardBackward0(Node):
         # self: index(grad, index)
         index = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_index(grad, index))
-        return 0
 
-    cpdef str name(self):
-        return "IndexBackwardBackward0"
-
-    @property
-    def _saved_index(self):
-        return unpack_object(self, 0)
+    _saved_index = saved_object(0)
 
 cdef int tangents_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_index_backward(self_t, shape, index))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_index_backward(self_t, shape, index))
 
 cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("index_backward", (self, shape, index))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_backward_of(array_of(self), shape, arrays_in(index)))
+    cdef int depth = begin_replaceable_op("index_backward", (self, shape, index)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.index_backward_of(array_of(self), shape, arrays_in(index))
+    )
     cdef IndexBackwardBackward0 node
     if requires_grad_1(self):
         node = IndexBackwardBackward0.__new__(IndexBackwardBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         save_object(node, 0, index)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_backward(result, self, shape, index)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_index_backward(object self, object shape, object index):
+cdef object call_index_backward(self, shape, index):
     self = check_tensor(self, "index_backward", "input", 1)
     shape = as_int_tuple(shape, "index_backward", "shape", 2)
     return op_index_backward(<TensorBase>self, shape, index)
@@ -365,25 +290,17 @@ def index_backward(input, shape, index):
 
     ``index_backward(Tensor self, int[] shape, object index) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     shape : int or sequence of int
     index : object
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: index(grad, index)
         result: auto_linear
     """
@@ -407,82 +324,60 @@ cdef class IndexPutBackward0(Node):
         if wants(wanted, 1):    # values: index(grad, indices)
             indices = unpack_object(self, 0)
             set_grad_input(grad_inputs, 1, op_index(grad, indices))
-        return 0
 
-    cpdef str name(self):
-        return "IndexPutBackward0"
+    _saved_indices = saved_object(0)
+    _saved_accumulate = saved_value(1)
 
-    @property
-    def _saved_indices(self):
-        return unpack_object(self, 0)
-
-    @property
-    def _saved_accumulate(self):
-        return value_of(self, 1)
-
-cdef int tangents_index_put_tensor(TensorBase result, TensorBase self, object indices, TensorBase values, bint accumulate) except -1:
+cdef int tangents_index_put_tensor(
+    TensorBase result, TensorBase self, object indices, TensorBase values, bint accumulate
+) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t, values_t
     cdef LevelWalk walk = walk_levels((self, values))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            values_t = walk.tangent(values)
-            self_t = walk.or_zeros(self_t, self)
-            values_t = walk.or_zeros(values_t, values)
-            walk.set_tangent(result, op_index_put_tensor(self_t, indices, values_t, accumulate))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        values_t = walk.tangent(values)
+        self_t = walk.or_zeros(self_t, self)
+        values_t = walk.or_zeros(values_t, values)
+        walk.set_tangent(result, op_index_put_tensor(self_t, indices, values_t, accumulate))
 
 cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("index_put", (self, indices, values, accumulate))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate))
+    cdef int depth = begin_replaceable_op("index_put", (self, indices, values, accumulate)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
+    )
     cdef IndexPutBackward0 node
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
-        node.init(2, 0, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, values)
+        connect_2(node, 0, 2, self, values)
         save_object(node, 0, indices)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_2(self, values):
         tangents_index_put_tensor(result, self, indices, values, accumulate)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
     check_inplace("index_put_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("index_put_", (self, indices, values, accumulate))
+    cdef int depth = begin_op("index_put_", (self, indices, values, accumulate)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, values):
-        copy_into("index_put_", self, op_index_put_tensor(self, indices, values, accumulate))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("index_put_", self, op_index_put_tensor(self, indices, values, accumulate)))
     cdef IndexPutBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
-        node.init(2, 0, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, values)
+        connect_2(node, 0, 2, self, values)
         save_object(node, 0, indices)
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
-    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate))
+    write_inplace(
+        "index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
+    )
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class IndexPutScalarBackward0(Node):
     """Backward of ``index_put(Tensor self, object indices, Scalar values, bool accumulate=False) -> Tensor``."""
@@ -494,77 +389,58 @@ cdef class IndexPutScalarBackward0(Node):
         indices = unpack_object(self, 0)
         accumulate = value_of(self, 1)
         set_grad_input(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
-        return 0
 
     cpdef str name(self):
         return "IndexPutBackward0"
 
-    @property
-    def _saved_indices(self):
-        return unpack_object(self, 0)
+    _saved_indices = saved_object(0)
+    _saved_accumulate = saved_value(1)
 
-    @property
-    def _saved_accumulate(self):
-        return value_of(self, 1)
-
-cdef int tangents_index_put_scalar(TensorBase result, TensorBase self, object indices, object values, bint accumulate) except -1:
+cdef int tangents_index_put_scalar(
+    TensorBase result, TensorBase self, object indices, object values, bint accumulate
+) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_index_put_scalar(self_t, indices, 0, accumulate))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_index_put_scalar(self_t, indices, 0, accumulate))
 
 cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("index_put", (self, indices, values, accumulate))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
+    cdef int depth = begin_replaceable_op("index_put", (self, indices, values, accumulate)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate)
+    )
     cdef IndexPutScalarBackward0 node
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         save_object(node, 0, indices)
         set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_put_scalar(result, self, indices, values, accumulate)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
     check_inplace("index_put_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("index_put_", (self, indices, values, accumulate))
+    cdef int depth = begin_op("index_put_", (self, indices, values, accumulate)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("index_put_", self, op_index_put_scalar(self, indices, values, accumulate))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("index_put_", self, op_index_put_scalar(self, indices, values, accumulate)))
     cdef IndexPutScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         save_object(node, 0, indices)
         set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
     write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_index_put(object self, object indices, object values, object accumulate):
+cdef object call_index_put(self, indices, values, accumulate):
     self = check_tensor(self, "index_put", "input", 1)
     values = as_operand(values, "index_put", "values", 3)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
@@ -573,7 +449,7 @@ cdef object call_index_put(object self, object indices, object values, object ac
         return op_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
     return op_index_put_scalar(<TensorBase>self, indices, values, accumulate)
 
-cdef object call_index_put_(object self, object indices, object values, object accumulate):
+cdef object call_index_put_(self, indices, values, accumulate):
     self = check_tensor(self, "index_put_", "input", 1)
     values = as_operand(values, "index_put_", "values", 3)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
@@ -587,28 +463,18 @@ def index_put(input, indices, values, accumulate=False):
 
     ``index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     indices : object
     values : Tensor or number
     accumulate : bool, default False
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad if accumulate else index_put(grad, indices, 0)
         values: index(grad, indices)
         result: auto_linear
@@ -631,62 +497,41 @@ cdef class SelectBackward0(Node):
         dim = value_of(self, 1)
         index = value_of(self, 2)
         set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, select_index(self_shape, dim, index)))
-        return 0
 
-    cpdef str name(self):
-        return "SelectBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_index(self):
-        return value_of(self, 2)
+    _saved_self_shape = saved_value(0)
+    _saved_dim = saved_value(1)
+    _saved_index = saved_value(2)
 
 cdef int tangents_select(TensorBase result, TensorBase self, object dim, object index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_select(self_t, dim, index))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_select(self_t, dim, index))
 
 cdef TensorBase op_select(TensorBase self, object dim, object index):
-    cdef int span = 0
-    if watching:
-        span = begin_op("select", (self, dim, index))
+    cdef int depth = begin_op("select", (self, dim, index)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
     cdef SelectBackward0 node
     if requires_grad_1(self):
         node = SelectBackward0.__new__(SelectBackward0)
-        node.init(1, 0, 3)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_value(node, 2, index)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_select(result, self, dim, index)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_select(object self, object dim, object index):
+cdef object call_select(self, dim, index):
     self = check_tensor(self, "select", "input", 1)
     dim = as_int(dim, "select", "dim", 2)
     index = as_int(index, "select", "index", 3)
     return op_select(<TensorBase>self, dim, index)
 
-cdef object call_select_copy(object self, object dim, object index):
+cdef object call_select_copy(self, dim, index):
     self = check_tensor(self, "select_copy", "input", 1)
     dim = as_int(dim, "select_copy", "dim", 2)
     index = as_int(index, "select_copy", "index", 3)
@@ -697,8 +542,7 @@ def select(input, dim, index):
 
     ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -706,20 +550,13 @@ def select(input, dim, index):
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
         result: auto_linear
     """
@@ -730,8 +567,7 @@ def select_copy(input, dim, index, *, out=None):
 
     ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -739,21 +575,13 @@ def select_copy(input, dim, index, *, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
         result: auto_linear
     """
@@ -775,50 +603,30 @@ cdef class NarrowBackward0(Node):
         dim = value_of(self, 1)
         start = value_of(self, 2)
         length = value_of(self, 3)
-        set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length)))
-        return 0
+        set_grad_input(
+            grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length))
+        )
 
-    cpdef str name(self):
-        return "NarrowBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_start(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_length(self):
-        return value_of(self, 3)
+    _saved_self_shape = saved_value(0)
+    _saved_dim = saved_value(1)
+    _saved_start = saved_value(2)
+    _saved_length = saved_value(3)
 
 cdef int tangents_narrow(TensorBase result, TensorBase self, object dim, object start, object length) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_narrow(self_t, dim, start, length))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_narrow(self_t, dim, start, length))
 
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length):
-    cdef int span = 0
-    if watching:
-        span = begin_op("narrow", (self, dim, start, length))
+    cdef int depth = begin_op("narrow", (self, dim, start, length)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
     cdef NarrowBackward0 node
     if requires_grad_1(self):
         node = NarrowBackward0.__new__(NarrowBackward0)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 4, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_value(node, 2, start)
@@ -826,18 +634,16 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_narrow(result, self, dim, start, length)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_narrow(object self, object dim, object start, object length):
+cdef object call_narrow(self, dim, start, length):
     self = check_tensor(self, "narrow", "input", 1)
     dim = as_int(dim, "narrow", "dim", 2)
     start = as_int(start, "narrow", "start", 3)
     length = as_int(length, "narrow", "length", 4)
     return op_narrow(<TensorBase>self, dim, start, length)
 
-cdef object call_narrow_copy(object self, object dim, object start, object length):
+cdef object call_narrow_copy(self, dim, start, length):
     self = check_tensor(self, "narrow_copy", "input", 1)
     dim = as_int(dim, "narrow_copy", "dim", 2)
     start = as_int(start, "narrow_copy", "start", 3)
@@ -849,8 +655,7 @@ def narrow(input, dim, start, length):
 
     ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -859,20 +664,13 @@ def narrow(input, dim, start, length):
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
         result: auto_linear
     """
@@ -883,8 +681,7 @@ def narrow_copy(input, dim, start, length, *, out=None):
 
     ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -893,25 +690,18 @@ def narrow_copy(input, dim, start, length, *, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
         result: auto_linear
     """
     return give_out("narrow_copy", out, call_narrow_copy(input, dim, start, length))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -14,6 +14,7 @@ from gradsmith.runtime.calls.arguments cimport (
     shape_of,
     shapes_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.second_names cimport take_second_names
@@ -21,14 +22,23 @@ from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_grad_inputs, set_value, value_of
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_list
 from gradsmith.runtime.history.history cimport (
-    collect_edge,
     collect_edge_list,
+    connect_1,
     requires_grad_1,
     requires_grad_list,
     set_history,
     set_history_list,
 )
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    end_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_value
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view_list
@@ -56,36 +66,21 @@ cdef class CatBackward0(Node):
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
         set_grad_inputs(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
-        return 0
 
-    cpdef str name(self):
-        return "CatBackward0"
-
-    @property
-    def _saved_tensors_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
+    _saved_tensors_shape = saved_value(0)
+    _saved_dim = saved_value(1)
 
 cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef list tensors_t
     cdef LevelWalk walk = walk_levels((tensors,))
-    try:
-        while walk.next():
-            tensors_t = walk.tangents(tensors)
-            walk.set_tangent(result, op_cat(tensors_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        tensors_t = walk.tangents(tensors)
+        walk.set_tangent(result, op_cat(tensors_t, dim))
 
 cdef TensorBase op_cat(list tensors, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("cat", (tensors, dim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(joining.cat_of(arrays_of(tensors), dim))
+    cdef int depth = begin_replaceable_op("cat", (tensors, dim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef CatBackward0 node
     if requires_grad_list(tensors):
         node = CatBackward0.__new__(CatBackward0)
@@ -96,11 +91,9 @@ cdef TensorBase op_cat(list tensors, object dim):
         set_history(result, node)
     if has_tangent_list(tensors):
         tangents_cat(result, tensors, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_cat(object tensors, object dim):
+cdef object call_cat(tensors, dim):
     tensors = as_tensor_list(tensors, "cat", "tensors", 1)
     dim = as_int(dim, "cat", "dim", 2)
     return op_cat(tensors, dim)
@@ -110,29 +103,20 @@ def cat(tensors, dim=0, *, out=None):
 
     ``cat(Tensor[] tensors, int dim=0) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     tensors : sequence of Tensor
     dim : int, default 0
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         tensors: cat_backward(grad, tensors.shape, dim)
         result: auto_linear
     """
@@ -155,32 +139,20 @@ cdef class StackBackward0(Node):
         # tensors: grad.unbind(dim)
         dim = value_of(self, 0)
         set_grad_inputs(self, grad_inputs, 0, self.n_edges, op_unbind(grad, dim))
-        return 0
 
-    cpdef str name(self):
-        return "StackBackward0"
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef list tensors_t
     cdef LevelWalk walk = walk_levels((tensors,))
-    try:
-        while walk.next():
-            tensors_t = walk.tangents(tensors)
-            walk.set_tangent(result, op_stack(tensors_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        tensors_t = walk.tangents(tensors)
+        walk.set_tangent(result, op_stack(tensors_t, dim))
 
 cdef TensorBase op_stack(list tensors, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("stack", (tensors, dim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(joining.stack_of(arrays_of(tensors), dim))
+    cdef int depth = begin_replaceable_op("stack", (tensors, dim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef StackBackward0 node
     if requires_grad_list(tensors):
         node = StackBackward0.__new__(StackBackward0)
@@ -190,11 +162,9 @@ cdef TensorBase op_stack(list tensors, object dim):
         set_history(result, node)
     if has_tangent_list(tensors):
         tangents_stack(result, tensors, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_stack(object tensors, object dim):
+cdef object call_stack(tensors, dim):
     tensors = as_tensor_list(tensors, "stack", "tensors", 1)
     dim = as_int(dim, "stack", "dim", 2)
     return op_stack(tensors, dim)
@@ -204,29 +174,20 @@ def stack(tensors, dim=0, *, out=None):
 
     ``stack(Tensor[] tensors, int dim=0) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     tensors : sequence of Tensor
     dim : int, default 0
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         tensors: grad.unbind(dim)
         result: auto_linear
     """
@@ -249,57 +210,39 @@ cdef class SplitBackward0(Node):
         self_dtype = value_of(self, 1)
         split_size = value_of(self, 2)
         dim = value_of(self, 3)
-        set_grad_input(grad_inputs, 0, op_cat(filled_parts(gradients, equal_parts(self_shape, split_size, dim), self_shape, self_dtype, dim), dim))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_cat(filled_parts(gradients, equal_parts(self_shape, split_size, dim), self_shape, self_dtype, dim), dim),
+        )
 
-    cpdef str name(self):
-        return "SplitBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_split_size(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 3)
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_split_size = saved_value(2)
+    _saved_dim = saved_value(3)
 
 cdef int tangents_split(list result, TensorBase self, object split_size, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangents(result, op_split(self_t, split_size, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangents(result, op_split(self_t, split_size, dim))
 
 cdef list op_split(TensorBase self, object split_size, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("split", (self, split_size, dim))
+    cdef int depth = begin_op("split", (self, split_size, dim)) if watching else 0
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward0 node
     if requires_grad_1(self):
         node = SplitBackward0.__new__(SplitBackward0)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 4, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
         set_value(node, 2, split_size)
         set_value(node, 3, dim)
         set_history_list(result, node)
-    if span:
-        end_op(span, result)
+    if depth:
+        end_op(depth, result)
     return result
 
 
@@ -320,77 +263,55 @@ cdef class SplitBackward1(Node):
         split_size = value_of(self, 2)
         dim = value_of(self, 3)
         set_grad_input(grad_inputs, 0, op_cat(filled_parts(gradients, split_size, self_shape, self_dtype, dim), dim))
-        return 0
 
-    cpdef str name(self):
-        return "SplitBackward1"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_split_size(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 3)
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_split_size = saved_value(2)
+    _saved_dim = saved_value(3)
 
 cdef int tangents_split_sizes(list result, TensorBase self, object split_size, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangents(result, op_split_sizes(self_t, split_size, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangents(result, op_split_sizes(self_t, split_size, dim))
 
 cdef list op_split_sizes(TensorBase self, object split_size, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("split", (self, split_size, dim))
+    cdef int depth = begin_op("split", (self, split_size, dim)) if watching else 0
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef SplitBackward1 node
     if requires_grad_1(self):
         node = SplitBackward1.__new__(SplitBackward1)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 4, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
         set_value(node, 2, split_size)
         set_value(node, 3, dim)
         set_history_list(result, node)
-    if span:
-        end_op(span, result)
+    if depth:
+        end_op(depth, result)
     return result
 
-cdef object call_split(object self, object split_size, object dim):
+cdef object call_split(self, split_size, dim):
     self = check_tensor(self, "split", "input", 1)
     split_size = as_int(split_size, "split", "split_size", 2)
     dim = as_int(dim, "split", "dim", 3)
     return tuple(op_split(<TensorBase>self, split_size, dim))
 
-cdef object call_split_sizes(object self, object split_size, object dim):
+cdef object call_split_sizes(self, split_size, dim):
     self = check_tensor(self, "split", "input", 1)
     split_size = as_int_tuple(split_size, "split", "split_size", 2)
     dim = as_int(dim, "split", "dim", 3)
     return tuple(op_split_sizes(<TensorBase>self, split_size, dim))
 
-cdef object call_split_copy(object self, object split_size, object dim):
+cdef object call_split_copy(self, split_size, dim):
     self = check_tensor(self, "split_copy", "input", 1)
     split_size = as_int(split_size, "split_copy", "split_size", 2)
     dim = as_int(dim, "split_copy", "dim", 3)
     return tuple(copies_of(op_split(<TensorBase>self, split_size, dim)))
 
-cdef object call_split_sizes_copy(object self, object split_size, object dim):
+cdef object call_split_sizes_copy(self, split_size, dim):
     self = check_tensor(self, "split_copy", "input", 1)
     split_size = as_int_tuple(split_size, "split_copy", "split_size", 2)
     dim = as_int(dim, "split_copy", "dim", 3)
@@ -439,54 +360,46 @@ cdef object bind_split_copy(tuple args, dict kwargs):
 def split(*args, **kwargs):
     """Views of equal length along a dimension; the last one may be shorter.
 
-    Views of the given lengths along a dimension.
-
     ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``
+        Views of equal length along a dimension; the last one may be shorter.
     ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``
+        Views of the given lengths along a dimension.
 
-    Returns
-    -------
+    Returns:
     tuple of Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
-        result: auto_linear
-        input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
+    Gradients:
+        split
+            input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
+            result: auto_linear
+        split.sizes
+            input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
+            result: auto_linear
     """
     return bind_split(args, kwargs)
 
 def split_copy(*args, **kwargs):
     """Views of equal length along a dimension; the last one may be shorter. Copied into memory of its own.
 
-    Views of the given lengths along a dimension.
-
     ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``
+        Views of equal length along a dimension; the last one may be shorter.
     ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``
+        Views of the given lengths along a dimension.
 
-    Returns
-    -------
+    Returns:
     tuple of Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
-        result: auto_linear
-        input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
+    Gradients:
+        split
+            input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
+            result: auto_linear
+        split.sizes
+            input: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
+            result: auto_linear
     """
     return bind_split_copy(args, kwargs)
 
@@ -495,15 +408,13 @@ def split_copy(*args, **kwargs):
 # derivatives.yaml: chunk
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("chunk", (self, chunks, dim))
+    cdef int depth = begin_op("chunk", (self, chunks, dim)) if watching else 0
     cdef list result = op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
-    if span:
-        end_op(span, result)
+    if depth:
+        end_op(depth, result)
     return result
 
-cdef object call_chunk(object self, object chunks, object dim):
+cdef object call_chunk(self, chunks, dim):
     self = check_tensor(self, "chunk", "input", 1)
     chunks = as_int(chunks, "chunk", "chunks", 2)
     dim = as_int(dim, "chunk", "dim", 3)
@@ -514,8 +425,7 @@ def chunk(input, chunks, dim=0):
 
     ``chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     chunks : int
     dim : int, default 0
@@ -523,14 +433,10 @@ def chunk(input, chunks, dim=0):
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     tuple of Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_chunk(input, chunks, dim)
 
@@ -551,59 +457,40 @@ cdef class UnbindBackward0(Node):
         self_dtype = value_of(self, 1)
         dim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
-        return 0
 
-    cpdef str name(self):
-        return "UnbindBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 2)
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_dim = saved_value(2)
 
 cdef int tangents_unbind(list result, TensorBase self, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangents(result, op_unbind(self_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangents(result, op_unbind(self_t, dim))
 
 cdef list op_unbind(TensorBase self, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("unbind", (self, dim))
+    cdef int depth = begin_op("unbind", (self, dim)) if watching else 0
     cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
     cdef UnbindBackward0 node
     if requires_grad_1(self):
         node = UnbindBackward0.__new__(UnbindBackward0)
-        node.init(1, 0, 3)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
         set_value(node, 2, dim)
         set_history_list(result, node)
-    if span:
-        end_op(span, result)
+    if depth:
+        end_op(depth, result)
     return result
 
-cdef object call_unbind(object self, object dim):
+cdef object call_unbind(self, dim):
     self = check_tensor(self, "unbind", "input", 1)
     dim = as_int(dim, "unbind", "dim", 2)
     return tuple(op_unbind(<TensorBase>self, dim))
 
-cdef object call_unbind_copy(object self, object dim):
+cdef object call_unbind_copy(self, dim):
     self = check_tensor(self, "unbind_copy", "input", 1)
     dim = as_int(dim, "unbind_copy", "dim", 2)
     return tuple(copies_of(op_unbind(<TensorBase>self, dim)))
@@ -613,27 +500,19 @@ def unbind(input, dim=0):
 
     ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int, default 0
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     tuple of Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
@@ -644,27 +523,19 @@ def unbind_copy(input, dim=0):
 
     ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int, default 0
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     tuple of Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
@@ -683,46 +554,31 @@ cdef class FlipBackward0(Node):
         # self: grad.flip(dims)
         dims = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_flip(grad, dims))
-        return 0
 
-    cpdef str name(self):
-        return "FlipBackward0"
-
-    @property
-    def _saved_dims(self):
-        return value_of(self, 0)
+    _saved_dims = saved_value(0)
 
 cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_flip(self_t, dims))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_flip(self_t, dims))
 
 cdef TensorBase op_flip(TensorBase self, object dims):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("flip", (self, dims))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(joining.flip_of(array_of(self), dims))
+    cdef int depth = begin_replaceable_op("flip", (self, dims)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.flip_of(array_of(self), dims))
     cdef FlipBackward0 node
     if requires_grad_1(self):
         node = FlipBackward0.__new__(FlipBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, dims)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_flip(result, self, dims)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_flip(object self, object dims):
+cdef object call_flip(self, dims):
     self = check_tensor(self, "flip", "input", 1)
     dims = as_int_tuple(dims, "flip", "dims", 2)
     return op_flip(<TensorBase>self, dims)
@@ -732,28 +588,21 @@ def flip(input, dims):
 
     ``flip(Tensor self, int[] dims) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dims : int or sequence of int
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.flip(dims)
         result: auto_linear
     """
     return call_flip(input, dims)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

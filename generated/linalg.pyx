@@ -15,15 +15,23 @@ from gradsmith.runtime.calls.arguments cimport (
     shape_of,
     spread,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_2, connect_3, requires_grad_2, requires_grad_3, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
@@ -55,84 +63,65 @@ cdef class MatmulBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
         cdef object self_ndim, self_shape, other_ndim, other_shape
-        if wants(wanted, 0):    # self: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)
+        # self: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other,
+        # self.shape)
+        if wants(wanted, 0):
             other = unpack(self, 1)
             self_ndim = value_of(self, 0)
             self_shape = value_of(self, 1)
             other_ndim = value_of(self, 2)
-            set_grad_input(grad_inputs, 0, op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else matmul_backward_self(grad, other, self_shape))
-        if wants(wanted, 1):    # other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else matmul_backward_self(
+                    grad, other, self_shape
+                ),
+            )
+        # other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad,
+        # self, other.shape)
+        if wants(wanted, 1):
             self_ = unpack(self, 0)
             self_ndim = value_of(self, 0)
             other_ndim = value_of(self, 2)
             other_shape = value_of(self, 3)
-            set_grad_input(grad_inputs, 1, op_matmul(op_mT(op_conj(self_)), grad) if self_ndim == 2 and other_ndim == 2 else matmul_backward_other(grad, self_, other_shape))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_matmul(op_mT(op_conj(self_)), grad) if self_ndim == 2 and other_ndim == 2 else matmul_backward_other(
+                    grad, self_, other_shape
+                ),
+            )
 
-    cpdef str name(self):
-        return "MatmulBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_self_ndim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_other_ndim(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_other_shape(self):
-        return value_of(self, 3)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
+    _saved_self_ndim = saved_value(0)
+    _saved_self_shape = saved_value(1)
+    _saved_other_ndim = saved_value(2)
+    _saved_other_shape = saved_value(3)
 
 cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_matmul(self_t, other)
-            if other_t is not None:
-                result_t = plus(result_t, op_matmul(self, other_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_matmul(self_t, other)
+        if other_t is not None:
+            result_t = plus(result_t, op_matmul(self, other_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_matmul(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("matmul", (self, other))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.matmul_of(array_of(self), array_of(other)))
+    cdef int depth = begin_replaceable_op("matmul", (self, other)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        linalg.matmul_of(array_of(self), array_of(other))
+    )
     cdef MatmulBackward0 node
     if requires_grad_2(self, other):
         node = MatmulBackward0.__new__(MatmulBackward0)
-        node.init(2, 2, 4)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 4, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
             set_value(node, 3, shape_of(other))
@@ -144,11 +133,9 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_matmul(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_matmul(object self, object other):
+cdef object call_matmul(self, other):
     self = as_tensor_operand(self, "matmul", "input", 1)
     other = as_tensor_operand(other, "matmul", "other", 2)
     return op_matmul(<TensorBase>self, <TensorBase>other)
@@ -158,30 +145,21 @@ def matmul(input, other, *, out=None):
 
     ``matmul(Tensor self, Tensor other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other, self.shape)
-        other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self, other.shape)
+    Gradients:
+        input: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other,
+        self.shape)
+        other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self,
+        other.shape)
         result: auto_linear_in_each
     """
     return give_out("matmul", out, call_matmul(input, other))
@@ -204,56 +182,31 @@ cdef class MmBackward0(Node):
         if wants(wanted, 1):    # mat2: mm(mT(conj(self)), grad)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mm(op_mT(op_conj(self_)), grad))
-        return 0
 
-    cpdef str name(self):
-        return "MmBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_mat2(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_mat2(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
 
 cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, mat2_t, result_t
     cdef LevelWalk walk = walk_levels((self, mat2))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            mat2_t = walk.tangent(mat2)
-            result_t = None
-            if self_t is not None:
-                result_t = op_mm(self_t, mat2)
-            if mat2_t is not None:
-                result_t = plus(result_t, op_mm(self, mat2_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        mat2_t = walk.tangent(mat2)
+        result_t = None
+        if self_t is not None:
+            result_t = op_mm(self_t, mat2)
+        if mat2_t is not None:
+            result_t = plus(result_t, op_mm(self, mat2_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mm", (self, mat2))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
+    cdef int depth = begin_replaceable_op("mm", (self, mat2)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef MmBackward0 node
     if requires_grad_2(self, mat2):
         node = MmBackward0.__new__(MmBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, mat2)
+        connect_2(node, 2, 0, self, mat2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -261,11 +214,9 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
         set_history(result, node)
     if has_tangent_2(self, mat2):
         tangents_mm(result, self, mat2)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_mm(object self, object mat2):
+cdef object call_mm(self, mat2):
     self = check_tensor(self, "mm", "input", 1)
     mat2 = check_tensor(mat2, "mm", "mat2", 2)
     return op_mm(<TensorBase>self, <TensorBase>mat2)
@@ -275,28 +226,17 @@ def mm(input, mat2, *, out=None):
 
     ``mm(Tensor self, Tensor mat2) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     mat2 : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: mm(grad, mT(conj(mat2)))
         mat2: mm(mT(conj(self)), grad)
         result: auto_linear_in_each
@@ -321,56 +261,33 @@ cdef class MatmulOfTransposeBackward0(Node):
         if wants(wanted, 1):    # mat2: matmul(conj(self), grad)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_matmul(op_conj(self_), grad))
-        return 0
 
-    cpdef str name(self):
-        return "MatmulOfTransposeBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_mat2(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_mat2(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
 
 cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, TensorBase mat2) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, mat2_t, result_t
     cdef LevelWalk walk = walk_levels((self, mat2))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            mat2_t = walk.tangent(mat2)
-            result_t = None
-            if self_t is not None:
-                result_t = op_matmul_of_transpose(self_t, mat2)
-            if mat2_t is not None:
-                result_t = plus(result_t, op_matmul_of_transpose(self, mat2_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        mat2_t = walk.tangent(mat2)
+        result_t = None
+        if self_t is not None:
+            result_t = op_matmul_of_transpose(self_t, mat2)
+        if mat2_t is not None:
+            result_t = plus(result_t, op_matmul_of_transpose(self, mat2_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("matmul_of_transpose", (self, mat2))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.matmul_of_transpose_of(array_of(self), array_of(mat2)))
+    cdef int depth = begin_replaceable_op("matmul_of_transpose", (self, mat2)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        linalg.matmul_of_transpose_of(array_of(self), array_of(mat2))
+    )
     cdef MatmulOfTransposeBackward0 node
     if requires_grad_2(self, mat2):
         node = MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, mat2)
+        connect_2(node, 2, 0, self, mat2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -378,11 +295,9 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
         set_history(result, node)
     if has_tangent_2(self, mat2):
         tangents_matmul_of_transpose(result, self, mat2)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_matmul_of_transpose(object self, object mat2):
+cdef object call_matmul_of_transpose(self, mat2):
     self = check_tensor(self, "matmul_of_transpose", "input", 1)
     mat2 = check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
     return op_matmul_of_transpose(<TensorBase>self, <TensorBase>mat2)
@@ -392,26 +307,16 @@ def matmul_of_transpose(input, mat2):
 
     ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     mat2 : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: matmul(conj(mat2), mT(grad))
         mat2: matmul(conj(self), grad)
         result: auto_linear_in_each
@@ -436,56 +341,33 @@ cdef class BmmBackward0(Node):
         if wants(wanted, 1):    # mat2: bmm(mT(conj(self)), grad)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_bmm(op_mT(op_conj(self_)), grad))
-        return 0
 
-    cpdef str name(self):
-        return "BmmBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_mat2(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_mat2(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
 
 cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, mat2_t, result_t
     cdef LevelWalk walk = walk_levels((self, mat2))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            mat2_t = walk.tangent(mat2)
-            result_t = None
-            if self_t is not None:
-                result_t = op_bmm(self_t, mat2)
-            if mat2_t is not None:
-                result_t = plus(result_t, op_bmm(self, mat2_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        mat2_t = walk.tangent(mat2)
+        result_t = None
+        if self_t is not None:
+            result_t = op_bmm(self_t, mat2)
+        if mat2_t is not None:
+            result_t = plus(result_t, op_bmm(self, mat2_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("bmm", (self, mat2))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.bmm_of(array_of(self), array_of(mat2)))
+    cdef int depth = begin_replaceable_op("bmm", (self, mat2)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        linalg.bmm_of(array_of(self), array_of(mat2))
+    )
     cdef BmmBackward0 node
     if requires_grad_2(self, mat2):
         node = BmmBackward0.__new__(BmmBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, mat2)
+        connect_2(node, 2, 0, self, mat2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -493,11 +375,9 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
         set_history(result, node)
     if has_tangent_2(self, mat2):
         tangents_bmm(result, self, mat2)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_bmm(object self, object mat2):
+cdef object call_bmm(self, mat2):
     self = check_tensor(self, "bmm", "input", 1)
     mat2 = check_tensor(mat2, "bmm", "mat2", 2)
     return op_bmm(<TensorBase>self, <TensorBase>mat2)
@@ -507,28 +387,17 @@ def bmm(input, mat2, *, out=None):
 
     ``bmm(Tensor self, Tensor mat2) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     mat2 : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: bmm(grad, mT(conj(mat2)))
         mat2: bmm(mT(conj(self)), grad)
         result: auto_linear_in_each
@@ -553,56 +422,31 @@ cdef class MvBackward0(Node):
         if wants(wanted, 1):    # vec: mv(mT(conj(self)), grad)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mv(op_mT(op_conj(self_)), grad))
-        return 0
 
-    cpdef str name(self):
-        return "MvBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_vec(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_vec(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_vec, _raw_saved_vec = saved_tensor(1)
 
 cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, vec_t, result_t
     cdef LevelWalk walk = walk_levels((self, vec))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            vec_t = walk.tangent(vec)
-            result_t = None
-            if self_t is not None:
-                result_t = op_mv(self_t, vec)
-            if vec_t is not None:
-                result_t = plus(result_t, op_mv(self, vec_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        vec_t = walk.tangent(vec)
+        result_t = None
+        if self_t is not None:
+            result_t = op_mv(self_t, vec)
+        if vec_t is not None:
+            result_t = plus(result_t, op_mv(self, vec_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_mv(TensorBase self, TensorBase vec):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mv", (self, vec))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.mv_of(array_of(self), array_of(vec)))
+    cdef int depth = begin_replaceable_op("mv", (self, vec)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef MvBackward0 node
     if requires_grad_2(self, vec):
         node = MvBackward0.__new__(MvBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, vec)
+        connect_2(node, 2, 0, self, vec)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -610,11 +454,9 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
         set_history(result, node)
     if has_tangent_2(self, vec):
         tangents_mv(result, self, vec)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_mv(object self, object vec):
+cdef object call_mv(self, vec):
     self = check_tensor(self, "mv", "input", 1)
     vec = check_tensor(vec, "mv", "vec", 2)
     return op_mv(<TensorBase>self, <TensorBase>vec)
@@ -624,28 +466,17 @@ def mv(input, vec, *, out=None):
 
     ``mv(Tensor self, Tensor vec) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     vec : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: outer(grad, conj(vec))
         vec: mv(mT(conj(self)), grad)
         result: auto_linear_in_each
@@ -670,56 +501,33 @@ cdef class DotBackward0(Node):
         if wants(wanted, 1):    # tensor: grad * conj(self)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
-        return 0
 
-    cpdef str name(self):
-        return "DotBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_tensor(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_tensor(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_tensor, _raw_saved_tensor = saved_tensor(1)
 
 cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, tensor_t, result_t
     cdef LevelWalk walk = walk_levels((self, tensor))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            tensor_t = walk.tangent(tensor)
-            result_t = None
-            if self_t is not None:
-                result_t = op_dot(self_t, tensor)
-            if tensor_t is not None:
-                result_t = plus(result_t, op_dot(self, tensor_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        tensor_t = walk.tangent(tensor)
+        result_t = None
+        if self_t is not None:
+            result_t = op_dot(self_t, tensor)
+        if tensor_t is not None:
+            result_t = plus(result_t, op_dot(self, tensor_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("dot", (self, tensor))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.dot_of(array_of(self), array_of(tensor)))
+    cdef int depth = begin_replaceable_op("dot", (self, tensor)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        linalg.dot_of(array_of(self), array_of(tensor))
+    )
     cdef DotBackward0 node
     if requires_grad_2(self, tensor):
         node = DotBackward0.__new__(DotBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, tensor)
+        connect_2(node, 2, 0, self, tensor)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -727,11 +535,9 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
         set_history(result, node)
     if has_tangent_2(self, tensor):
         tangents_dot(result, self, tensor)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_dot(object self, object tensor):
+cdef object call_dot(self, tensor):
     self = check_tensor(self, "dot", "input", 1)
     tensor = check_tensor(tensor, "dot", "tensor", 2)
     return op_dot(<TensorBase>self, <TensorBase>tensor)
@@ -741,28 +547,17 @@ def dot(input, tensor, *, out=None):
 
     ``dot(Tensor self, Tensor tensor) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     tensor : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(tensor)
         tensor: grad * conj(self)
         result: auto_linear_in_each
@@ -787,56 +582,33 @@ cdef class OuterBackward0(Node):
         if wants(wanted, 1):    # vec2: mv(mT(grad), to(conj(self), grad.dtype))
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
-        return 0
 
-    cpdef str name(self):
-        return "OuterBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_vec2(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_vec2(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_vec2, _raw_saved_vec2 = saved_tensor(1)
 
 cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) except -1:
     """Forward mode: auto_linear_in_each."""
     cdef TensorBase self_t, vec2_t, result_t
     cdef LevelWalk walk = walk_levels((self, vec2))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            vec2_t = walk.tangent(vec2)
-            result_t = None
-            if self_t is not None:
-                result_t = op_outer(self_t, vec2)
-            if vec2_t is not None:
-                result_t = plus(result_t, op_outer(self, vec2_t))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        vec2_t = walk.tangent(vec2)
+        result_t = None
+        if self_t is not None:
+            result_t = op_outer(self_t, vec2)
+        if vec2_t is not None:
+            result_t = plus(result_t, op_outer(self, vec2_t))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("outer", (self, vec2))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.outer_of(array_of(self), array_of(vec2)))
+    cdef int depth = begin_replaceable_op("outer", (self, vec2)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        linalg.outer_of(array_of(self), array_of(vec2))
+    )
     cdef OuterBackward0 node
     if requires_grad_2(self, vec2):
         node = OuterBackward0.__new__(OuterBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, vec2)
+        connect_2(node, 2, 0, self, vec2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -844,11 +616,9 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
         set_history(result, node)
     if has_tangent_2(self, vec2):
         tangents_outer(result, self, vec2)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_outer(object self, object vec2):
+cdef object call_outer(self, vec2):
     self = check_tensor(self, "outer", "input", 1)
     vec2 = check_tensor(vec2, "outer", "vec2", 2)
     return op_outer(<TensorBase>self, <TensorBase>vec2)
@@ -858,28 +628,17 @@ def outer(input, vec2, *, out=None):
 
     ``outer(Tensor self, Tensor vec2) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     vec2 : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: mv(grad, to(conj(vec2), grad.dtype))
         vec2: mv(mT(grad), to(conj(self), grad.dtype))
         result: auto_linear_in_each
@@ -904,71 +663,54 @@ cdef class LinearBackward0(Node):
         if wants(wanted, 0):    # self: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
             weight = unpack(self, 1)
             weight_ndim = value_of(self, 0)
-            set_grad_input(grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight))
-        if wants(wanted, 1):    # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
+            set_grad_input(
+                grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight)
+            )
+        # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else
+        # linear_backward_weight(grad, self, weight.ndim)
+        if wants(wanted, 1):
             self_ = unpack(self, 0)
             weight_ndim = value_of(self, 0)
-            set_grad_input(grad_inputs, 1, op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(grad) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim))
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(
+                    grad
+                ) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim),
+            )
         if wants(wanted, 2):    # bias: grad
             set_grad_input(grad_inputs, 2, grad)
-        return 0
 
-    cpdef str name(self):
-        return "LinearBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_weight(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_weight_ndim(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_weight(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_weight, _raw_saved_weight = saved_tensor(1)
+    _saved_weight_ndim = saved_value(0)
 
 cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, TensorBase bias) except -1:
     """Forward mode: linear(self_t, weight) + linear(self, weight_t) + bias_t."""
     cdef TensorBase self_t, weight_t, bias_t, result_t
     cdef LevelWalk walk = walk_levels((self, weight, bias))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            weight_t = walk.tangent(weight)
-            bias_t = walk.tangent(bias)
-            result_t = None
-            if self_t is not None:
-                result_t = op_linear(self_t, weight, None)
-            if weight_t is not None:
-                result_t = plus(result_t, op_linear(self, weight_t, None))
-            if bias_t is not None:
-                result_t = plus(result_t, bias_t)
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        weight_t = walk.tangent(weight)
+        bias_t = walk.tangent(bias)
+        result_t = None
+        if self_t is not None:
+            result_t = op_linear(self_t, weight, None)
+        if weight_t is not None:
+            result_t = plus(result_t, op_linear(self, weight_t, None))
+        if bias_t is not None:
+            result_t = plus(result_t, bias_t)
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("linear", (self, weight, bias))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias)))
+    cdef int depth = begin_replaceable_op("linear", (self, weight, bias)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias))
+    )
     cdef LinearBackward0 node
     if requires_grad_3(self, weight, bias):
         node = LinearBackward0.__new__(LinearBackward0)
-        node.init(3, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, weight)
-        collect_edge(node, 2, bias)
+        connect_3(node, 2, 1, self, weight, bias)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -978,11 +720,9 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
         set_history(result, node)
     if has_tangent_3(self, weight, bias):
         tangents_linear(result, self, weight, bias)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_linear(object self, object weight, object bias):
+cdef object call_linear(self, weight, bias):
     self = check_tensor(self, "linear", "input", 1)
     weight = check_tensor(weight, "linear", "weight", 2)
     bias = check_tensor_or_none(bias, "linear", "bias", 3)
@@ -993,31 +733,21 @@ def linear(input, weight, bias=None, *, out=None):
 
     ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     weight : Tensor
     bias : Tensor, optional
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
-        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
+        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else
+        linear_backward_weight(grad, self, weight.ndim)
         bias: grad
         result: linear(self_t, weight) + linear(self, weight_t) + bias_t
     """
@@ -1028,15 +758,11 @@ def linear(input, weight, bias=None, *, out=None):
 # derivatives.yaml: einsum
 
 cdef TensorBase op_einsum(object equation, list operands):
-    cdef int span = 0
-    if watching:
-        span = begin_op("einsum", (equation, operands))
+    cdef int depth = begin_op("einsum", (equation, operands)) if watching else 0
     cdef TensorBase result = einsum_of_products(equation, operands)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_einsum(object equation, object operands):
+cdef object call_einsum(equation, operands):
     equation = as_str(equation, "einsum", "equation", 1)
     operands = as_tensor_list(operands, "einsum", "operands", 2)
     return op_einsum(equation, operands)
@@ -1046,21 +772,17 @@ def einsum(equation, *operands):
 
     ``einsum(str equation, Tensor[] operands) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     equation : str
     operands : sequence of Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_einsum(equation, spread(operands))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -10,8 +10,8 @@ cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weigh
 cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction)
 cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing)
 
-cdef object call_mse_loss(object self, object target, object reduction)
-cdef object call_mse_loss_backward(object self, object one, object other, object scale)
-cdef object call_nll_loss(object self, object target, object weight, object ignore_index, object reduction)
-cdef object call_nll_loss_backward(object self, object log_probs, object target, object weight, object ignore_index, object reduction)
-cdef object call_cross_entropy(object self, object target, object weight, object ignore_index, object reduction, object label_smoothing)
+cdef object call_mse_loss(self, target, reduction)
+cdef object call_mse_loss_backward(self, one, other, scale)
+cdef object call_nll_loss(self, target, weight, ignore_index, reduction)
+cdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction)
+cdef object call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing)

@@ -21,17 +21,25 @@ from gradsmith.runtime.calls.arguments cimport (
     numel_of,
     shape_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward
 from gradsmith.runtime.calls.preparation cimport prepare_compared
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3, swap_ceiling
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_2, connect_3, requires_grad_2, requires_grad_3, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
@@ -69,14 +77,20 @@ cdef class MseLossBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, target = None
         cdef object self_shape, target_shape, reduction
-        if wants(wanted, 0):    # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
+        # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
+        if wants(wanted, 0):
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
-            set_grad_input(grad_inputs, 0, op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)))
-        if wants(wanted, 1):    # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)),
+            )
+        # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
+        if wants(wanted, 1):
             if self_ is None:
                 self_ = unpack(self, 0)
             if target is None:
@@ -84,71 +98,51 @@ cdef class MseLossBackward0(Node):
             self_shape = value_of(self, 0)
             target_shape = value_of(self, 1)
             reduction = value_of(self, 2)
-            set_grad_input(grad_inputs, 1, op_mse_loss_backward(grad, target, self_, mse_scale(reduction, self_shape, target_shape)))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mse_loss_backward(grad, target, self_, mse_scale(reduction, self_shape, target_shape)),
+            )
 
-    cpdef str name(self):
-        return "MseLossBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_target(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_target_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_reduction(self):
-        return value_of(self, 2)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_target(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_target, _raw_saved_target = saved_tensor(1)
+    _saved_self_shape = saved_value(0)
+    _saved_target_shape = saved_value(1)
+    _saved_reduction = saved_value(2)
 
 cdef int tangents_mse_loss(TensorBase result, TensorBase self, TensorBase target, object reduction) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, target_t, grad
     cdef LevelWalk walk = walk_levels((self, target))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            target_t = walk.tangent(target)
-            grad = stand_in(walk, result)
-            # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
-            if self_t is not None:
-                walk.transpose(self, self_t, op_mse_loss_backward(grad, self, target, mse_scale(reduction, shape_of(self), shape_of(target))))
-            # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
-            if target_t is not None:
-                walk.transpose(target, target_t, op_mse_loss_backward(grad, target, self, mse_scale(reduction, shape_of(self), shape_of(target))))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        target_t = walk.tangent(target)
+        grad = stand_in(walk, result)
+        # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
+        if self_t is not None:
+            walk.transpose(
+                self,
+                self_t,
+                op_mse_loss_backward(grad, self, target, mse_scale(reduction, shape_of(self), shape_of(target))),
+            )
+        # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
+        if target_t is not None:
+            walk.transpose(
+                target,
+                target_t,
+                op_mse_loss_backward(grad, target, self, mse_scale(reduction, shape_of(self), shape_of(target))),
+            )
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mse_loss", (self, target, reduction))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(losses.mse_loss_of(array_of(self), array_of(target), reduction))
+    cdef int depth = begin_replaceable_op("mse_loss", (self, target, reduction)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        losses.mse_loss_of(array_of(self), array_of(target), reduction)
+    )
     cdef MseLossBackward0 node
     if requires_grad_2(self, target):
         node = MseLossBackward0.__new__(MseLossBackward0)
-        node.init(2, 2, 3)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, target)
+        connect_2(node, 2, 3, self, target)
         save_input(node, 0, self)
         save_input(node, 1, target)
         set_value(node, 0, shape_of(self))
@@ -157,11 +151,9 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
         set_history(result, node)
     if has_tangent_2(self, target):
         tangents_mse_loss(result, self, target, reduction)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_mse_loss(object self, object target, object reduction):
+cdef object call_mse_loss(self, target, reduction):
     self = check_tensor(self, "mse_loss", "input", 1)
     target = check_tensor(target, "mse_loss", "target", 2)
     reduction = as_str(reduction, "mse_loss", "reduction", 3)
@@ -176,27 +168,17 @@ def mse_loss(input, target, reduction="mean"):
 
     ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     target : Tensor
     reduction : str, default 'mean'
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
         target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
         result: transposed
@@ -233,59 +215,30 @@ cdef class MseLossBackwardBackward0(Node):
                 self_ = unpack(self, 0)
             scale = value_of(self, 0)
             set_grad_input(grad_inputs, 2, op_mul_tensor(op_mul_scalar(op_neg(grad), scale), self_))
-        return 0
 
-    cpdef str name(self):
-        return "MseLossBackwardBackward0"
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_one, _raw_saved_one = saved_tensor(1)
+    _saved_other, _raw_saved_other = saved_tensor(2)
+    _saved_scale = saved_value(0)
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_one(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 2)
-
-    @property
-    def _saved_scale(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_one(self):
-        return raw_saved(self, 1)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 2)
-
-cdef int tangents_mse_loss_backward(TensorBase result, TensorBase self, TensorBase one, TensorBase other, object scale) except -1:
+cdef int tangents_mse_loss_backward(
+    TensorBase result, TensorBase self, TensorBase one, TensorBase other, object scale
+) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, one_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, one, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            one_t = walk.tangent(one)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_mul_tensor(op_mul_scalar(self_t, scale), op_sub_tensor_tensor(one, other))
-            if one_t is not None:
-                result_t = plus(result_t, op_mul_tensor(op_mul_scalar(one_t, scale), self))
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_tensor(op_mul_scalar(op_neg(other_t), scale), self))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        one_t = walk.tangent(one)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_mul_tensor(op_mul_scalar(self_t, scale), op_sub_tensor_tensor(one, other))
+        if one_t is not None:
+            result_t = plus(result_t, op_mul_tensor(op_mul_scalar(one_t, scale), self))
+        if other_t is not None:
+            result_t = plus(result_t, op_mul_tensor(op_mul_scalar(op_neg(other_t), scale), self))
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, TensorBase other, object scale):
     cdef bint recording = swap_grad_mode(False)
@@ -298,23 +251,20 @@ cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, Tensor
         swap_ceiling(ceiling)
 
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mse_loss_backward", (self, one, other, scale))
+    cdef int depth = begin_replaceable_op("mse_loss_backward", (self, one, other, scale)) if watching else 0
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>one
     operands[2] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&MSE_LOSS_BACKWARD_FORWARD, operands, (scale,))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &MSE_LOSS_BACKWARD_FORWARD, operands, (scale,)
+    )
     if result is None:
         result = mse_loss_backward_by_ops(self, one, other, scale)
     cdef MseLossBackwardBackward0 node
     if requires_grad_3(self, one, other):
         node = MseLossBackwardBackward0.__new__(MseLossBackwardBackward0)
-        node.init(3, 3, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, one)
-        collect_edge(node, 2, other)
+        connect_3(node, 3, 1, self, one, other)
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -324,11 +274,9 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
         set_history(result, node)
     if has_tangent_3(self, one, other):
         tangents_mse_loss_backward(result, self, one, other, scale)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_mse_loss_backward(object self, object one, object other, object scale):
+cdef object call_mse_loss_backward(self, one, other, scale):
     self = check_tensor(self, "mse_loss_backward", "input", 1)
     one = check_tensor(one, "mse_loss_backward", "one", 2)
     other = check_tensor(other, "mse_loss_backward", "other", 3)
@@ -343,28 +291,18 @@ def mse_loss_backward(input, one, other, scale):
 
     ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     one : Tensor
     other : Tensor
     scale : number
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * scale * (one - other)
         one: grad * scale * self
         other: -grad * scale * self
@@ -377,7 +315,8 @@ def mse_loss_backward(input, one, other, scale):
 # derivatives.yaml: nll_loss
 
 cdef class NllLossBackward0(Node):
-    """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``."""
+    """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str
+    reduction='mean') -> Tensor``."""
 
     # Saves self, target and weight: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -402,74 +341,44 @@ cdef class NllLossBackward0(Node):
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
             set_grad_input(grad_inputs, 1, nll_backward_weight(grad, self_, target, weight, ignore_index, reduction))
-        return 0
 
-    cpdef str name(self):
-        return "NllLossBackward0"
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_target, _raw_saved_target = saved_tensor(1)
+    _saved_weight, _raw_saved_weight = saved_tensor(2)
+    _saved_ignore_index = saved_value(0)
+    _saved_reduction = saved_value(1)
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_target(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_weight(self):
-        return saved_attribute(self, 2)
-
-    @property
-    def _saved_ignore_index(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_reduction(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_target(self):
-        return raw_saved(self, 1)
-
-    @property
-    def _raw_saved_weight(self):
-        return raw_saved(self, 2)
-
-cdef int tangents_nll_loss(TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction) except -1:
+cdef int tangents_nll_loss(
+    TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, weight_t, grad
     cdef LevelWalk walk = walk_levels((self, weight))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            weight_t = walk.tangent(weight)
-            grad = stand_in(walk, result)
-            # self: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
-            if self_t is not None:
-                walk.transpose(self, self_t, op_nll_loss_backward(grad, self, target, weight, ignore_index, reduction))
-            # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
-            if weight_t is not None:
-                walk.transpose(weight, weight_t, nll_backward_weight(grad, self, target, weight, ignore_index, reduction))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        weight_t = walk.tangent(weight)
+        grad = stand_in(walk, result)
+        # self: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
+        if self_t is not None:
+            walk.transpose(self, self_t, op_nll_loss_backward(grad, self, target, weight, ignore_index, reduction))
+        # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
+        if weight_t is not None:
+            walk.transpose(weight, weight_t, nll_backward_weight(grad, self, target, weight, ignore_index, reduction))
+        walk.give_transposed((result,), (grad,))
 
-cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("nll_loss", (self, target, weight, ignore_index, reduction))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction))
+cdef TensorBase op_nll_loss(
+    TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction
+):
+    cdef int depth = begin_replaceable_op(
+        "nll_loss", (self, target, weight, ignore_index, reduction)
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction)
+    )
     cdef NllLossBackward0 node
     if requires_grad_2(self, weight):
         node = NllLossBackward0.__new__(NllLossBackward0)
-        node.init(2, 3, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, weight)
+        connect_2(node, 3, 2, self, weight)
         save_input(node, 0, self)
         save_input(node, 1, target)
         save_input(node, 2, weight)
@@ -478,11 +387,9 @@ cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weigh
         set_history(result, node)
     if has_tangent_2(self, weight):
         tangents_nll_loss(result, self, target, weight, ignore_index, reduction)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_nll_loss(object self, object target, object weight, object ignore_index, object reduction):
+cdef object call_nll_loss(self, target, weight, ignore_index, reduction):
     self = check_tensor(self, "nll_loss", "input", 1)
     target = check_tensor(target, "nll_loss", "target", 2)
     weight = check_tensor_or_none(weight, "nll_loss", "weight", 3)
@@ -497,29 +404,19 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
     ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     target : Tensor
     weight : Tensor, optional
     ignore_index : int, default -100
     reduction : str, default 'mean'
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
         weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
         result: transposed
@@ -527,11 +424,13 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     return call_nll_loss(input, target, weight, ignore_index, reduction)
 
 
-# ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor
+# ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction)
+# -> Tensor
 # derivatives.yaml: nll_loss_backward
 
 cdef class NllLossBackwardBackward0(Node):
-    """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``."""
+    """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index,
+    str reduction) -> Tensor``."""
 
     # Saves self for the gradient of weight, target and weight for the gradients of self and weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -539,7 +438,8 @@ cdef class NllLossBackwardBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, target = None, weight = None
         cdef object self_shape, self_dtype, self_device, log_probs_numel, ignore_index, reduction
-        if wants(wanted, 0):    # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
+        # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
+        if wants(wanted, 0):
             target = unpack(self, 1)
             weight = unpack(self, 2)
             self_shape = value_of(self, 0)
@@ -548,7 +448,13 @@ cdef class NllLossBackwardBackward0(Node):
             log_probs_numel = value_of(self, 3)
             ignore_index = value_of(self, 4)
             reduction = value_of(self, 5)
-            set_grad_input(grad_inputs, 0, op_nll_loss(grad, target, weight, ignore_index, reduction) if log_probs_numel > 0 else zeros_like_info(self_shape, self_dtype, self_device))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_nll_loss(grad, target, weight, ignore_index, reduction) if log_probs_numel > 0 else zeros_like_info(
+                    self_shape, self_dtype, self_device
+                ),
+            )
         if wants(wanted, 1):    # log_probs: zeros_like(grad)
             set_grad_input(grad_inputs, 1, zeros_like(grad))
         if wants(wanted, 2):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
@@ -560,95 +466,66 @@ cdef class NllLossBackwardBackward0(Node):
             ignore_index = value_of(self, 4)
             reduction = value_of(self, 5)
             set_grad_input(grad_inputs, 2, nll_backward_weight(self_, grad, target, weight, ignore_index, reduction))
-        return 0
 
-    cpdef str name(self):
-        return "NllLossBackwardBackward0"
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_target, _raw_saved_target = saved_tensor(1)
+    _saved_weight, _raw_saved_weight = saved_tensor(2)
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_self_device = saved_value(2)
+    _saved_log_probs_numel = saved_value(3)
+    _saved_ignore_index = saved_value(4)
+    _saved_reduction = saved_value(5)
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_target(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_weight(self):
-        return saved_attribute(self, 2)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_dtype(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_self_device(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_log_probs_numel(self):
-        return value_of(self, 3)
-
-    @property
-    def _saved_ignore_index(self):
-        return value_of(self, 4)
-
-    @property
-    def _saved_reduction(self):
-        return value_of(self, 5)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_target(self):
-        return raw_saved(self, 1)
-
-    @property
-    def _raw_saved_weight(self):
-        return raw_saved(self, 2)
-
-cdef int tangents_nll_loss_backward(TensorBase result, TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction) except -1:
+cdef int tangents_nll_loss_backward(
+    TensorBase result,
+    TensorBase self,
+    TensorBase log_probs,
+    TensorBase target,
+    TensorBase weight,
+    object ignore_index,
+    object reduction
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, log_probs_t, weight_t, grad
     cdef LevelWalk walk = walk_levels((self, log_probs, weight))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            log_probs_t = walk.tangent(log_probs)
-            weight_t = walk.tangent(weight)
-            grad = stand_in(walk, result)
-            # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
-            if self_t is not None:
-                walk.transpose(self, self_t, op_nll_loss(grad, target, weight, ignore_index, reduction) if numel_of(log_probs) > 0 else zeros_like_info(shape_of(self), dtype_of(self), device_of(self)))
-            # log_probs: zeros_like(grad)
-            if log_probs_t is not None:
-                walk.transpose(log_probs, log_probs_t, zeros_like(grad))
-            # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
-            if weight_t is not None:
-                walk.transpose(weight, weight_t, nll_backward_weight(self, grad, target, weight, ignore_index, reduction))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        log_probs_t = walk.tangent(log_probs)
+        weight_t = walk.tangent(weight)
+        grad = stand_in(walk, result)
+        # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
+        if self_t is not None:
+            walk.transpose(
+                self,
+                self_t,
+                op_nll_loss(grad, target, weight, ignore_index, reduction) if numel_of(
+                    log_probs
+                ) > 0 else zeros_like_info(shape_of(self), dtype_of(self), device_of(self)),
+            )
+        # log_probs: zeros_like(grad)
+        if log_probs_t is not None:
+            walk.transpose(log_probs, log_probs_t, zeros_like(grad))
+        # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        if weight_t is not None:
+            walk.transpose(weight, weight_t, nll_backward_weight(self, grad, target, weight, ignore_index, reduction))
+        walk.give_transposed((result,), (grad,))
 
-cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("nll_loss_backward", (self, log_probs, target, weight, ignore_index, reduction))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(losses.nll_loss_backward_of(array_of(self), array_of(target), array_or_none(weight), array_of(log_probs).shape, ignore_index, reduction))
+cdef TensorBase op_nll_loss_backward(
+    TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction
+):
+    cdef int depth = begin_replaceable_op(
+        "nll_loss_backward", (self, log_probs, target, weight, ignore_index, reduction)
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        losses.nll_loss_backward_of(
+            array_of(self), array_of(target), array_or_none(weight), array_of(log_probs).shape, ignore_index, reduction
+        ),
+    )
     cdef NllLossBackwardBackward0 node
     if requires_grad_3(self, log_probs, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
-        node.init(3, 3, 6)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, log_probs)
-        collect_edge(node, 2, weight)
+        connect_3(node, 3, 6, self, log_probs, weight)
         if node.edges[2].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL or node.edges[2].node != NULL:
@@ -664,11 +541,9 @@ cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, Tens
         set_history(result, node)
     if has_tangent_3(self, log_probs, weight):
         tangents_nll_loss_backward(result, self, log_probs, target, weight, ignore_index, reduction)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_nll_loss_backward(object self, object log_probs, object target, object weight, object ignore_index, object reduction):
+cdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
     self = check_tensor(self, "nll_loss_backward", "input", 1)
     log_probs = check_tensor(log_probs, "nll_loss_backward", "log_probs", 2)
     target = check_tensor(target, "nll_loss_backward", "target", 3)
@@ -678,15 +553,17 @@ cdef object call_nll_loss_backward(object self, object log_probs, object target,
     check_real(self, "nll_loss_backward")
     check_real(log_probs, "nll_loss_backward")
     check_real(target, "nll_loss_backward")
-    return op_nll_loss_backward(<TensorBase>self, <TensorBase>log_probs, <TensorBase>target, <TensorBase>weight, ignore_index, reduction)
+    return op_nll_loss_backward(
+        <TensorBase>self, <TensorBase>log_probs, <TensorBase>target, <TensorBase>weight, ignore_index, reduction
+    )
 
 def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction):
     """Gradient through nll_loss, which is linear.
 
-    ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor``
+    ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction)
+    -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     log_probs : Tensor
     target : Tensor
@@ -694,21 +571,12 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
     ignore_index : int
     reduction : str
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
         log_probs: zeros_like(grad)
         weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
@@ -717,19 +585,24 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
     return call_nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 
-# ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor
+# ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float
+# label_smoothing=0.0) -> Tensor
 # derivatives.yaml: cross_entropy
 
-cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing):
-    cdef int span = 0
-    if watching:
-        span = begin_op("cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing))
-    cdef TensorBase result = op_nll_loss(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction) if has_class_indices(target, label_smoothing) else soft_cross_entropy(op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing)
-    if span:
-        end_op(span, result)
-    return result
+cdef TensorBase op_cross_entropy(
+    TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing
+):
+    cdef int depth = begin_op(
+        "cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing)
+    ) if watching else 0
+    cdef TensorBase result = op_nll_loss(
+        op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction
+    ) if has_class_indices(target, label_smoothing) else soft_cross_entropy(
+        op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing
+    )
+    return ended(depth, result)
 
-cdef object call_cross_entropy(object self, object target, object weight, object ignore_index, object reduction, object label_smoothing):
+cdef object call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
     self = check_tensor(self, "cross_entropy", "input", 1)
     target = check_tensor(target, "cross_entropy", "target", 2)
     weight = check_tensor_or_none(weight, "cross_entropy", "weight", 3)
@@ -738,15 +611,17 @@ cdef object call_cross_entropy(object self, object target, object weight, object
     label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing", 6)
     check_real(self, "cross_entropy")
     check_real(target, "cross_entropy")
-    return op_cross_entropy(<TensorBase>self, <TensorBase>target, <TensorBase>weight, ignore_index, reduction, label_smoothing)
+    return op_cross_entropy(
+        <TensorBase>self, <TensorBase>target, <TensorBase>weight, ignore_index, reduction, label_smoothing
+    )
 
 def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
     """Negative log-likelihood of the softmax; the target holds classes or their probabilities.
 
-    ``cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor``
+    ``cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float
+    label_smoothing=0.0) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     target : Tensor
     weight : Tensor, optional
@@ -754,18 +629,13 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
     reduction : str, default 'mean'
     label_smoothing : float, default 0.0
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
     """
     return call_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

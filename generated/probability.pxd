@@ -10,8 +10,8 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype)
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim)
 
-cdef object call_logsumexp(object self, object dim, object keepdim)
-cdef object call_softmax(object self, object dim, object dtype)
-cdef object call_softmax_backward(object self, object output, object dim)
-cdef object call_log_softmax(object self, object dim, object dtype)
-cdef object call_log_softmax_backward(object self, object output, object dim)
+cdef object call_logsumexp(self, dim, keepdim)
+cdef object call_softmax(self, dim, dtype)
+cdef object call_softmax_backward(self, output, dim)
+cdef object call_log_softmax(self, dim, dtype)
+cdef object call_log_softmax_backward(self, output, dim)

@@ -12,15 +12,16 @@ from gradsmith.runtime.calls.arguments cimport (
     check_tensor,
     dtype_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport begin_replaceable_op, ended, replayed_tensor, replays, watching
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
 from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
@@ -52,61 +53,33 @@ cdef class LogsumexpBackward0(Node):
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, logsumexp_backward(grad, self_, result, dim, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "LogsumexpBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_dim = saved_value(0)
+    _saved_keepdim = saved_value(1)
 
 cdef int tangents_logsumexp(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: logsumexp_backward(grad, self, result, dim, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, logsumexp_backward(grad, self, result, dim, keepdim))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: logsumexp_backward(grad, self, result, dim, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, logsumexp_backward(grad, self, result, dim, keepdim))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("logsumexp", (self, dim, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.logsumexp_of(array_of(self), dim, keepdim))
+    cdef int depth = begin_replaceable_op("logsumexp", (self, dim, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.logsumexp_of(array_of(self), dim, keepdim)
+    )
     cdef LogsumexpBackward0 node
     if requires_grad_1(self):
         node = LogsumexpBackward0.__new__(LogsumexpBackward0)
-        node.init(1, 2, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
         set_value(node, 1, keepdim)
@@ -114,11 +87,9 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_logsumexp(result, self, dim, keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_logsumexp(object self, object dim, object keepdim):
+cdef object call_logsumexp(self, dim, keepdim):
     self = check_tensor(self, "logsumexp", "input", 1)
     dim = as_int_tuple(dim, "logsumexp", "dim", 2)
     keepdim = as_bool(keepdim, "logsumexp", "keepdim", 3)
@@ -129,8 +100,7 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
     ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int
         Dimension to work along; negative ones count from the end.
@@ -141,21 +111,13 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: logsumexp_backward(grad, self, result, dim, keepdim)
         result: transposed
     """
@@ -177,55 +139,35 @@ cdef class SoftmaxBackward0(Node):
         result = unpack(self, 0)
         dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_softmax_backward(grad, result, dim))
-        return 0
 
-    cpdef str name(self):
-        return "SoftmaxBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
     """Forward mode: softmax_backward(to(real(self_t), result.dtype), result, dim)."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim))
 
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("softmax", (self, dim, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.softmax_of(array_of(self), dim, dtype))
+    cdef int depth = begin_replaceable_op("softmax", (self, dim, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.softmax_of(array_of(self), dim, dtype)
+    )
     cdef SoftmaxBackward0 node
     if requires_grad_1(self):
         node = SoftmaxBackward0.__new__(SoftmaxBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_softmax(result, self, dim, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_softmax(object self, object dim, object dtype):
+cdef object call_softmax(self, dim, dtype):
     self = check_tensor(self, "softmax", "input", 1)
     dim = as_int(dim, "softmax", "dim", 2)
     dtype = as_dtype_or_none(dtype, "softmax", "dtype", 3)
@@ -238,8 +180,7 @@ def softmax(input, dim, dtype=None, *, out=None):
 
     ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -248,21 +189,13 @@ def softmax(input, dim, dtype=None, *, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: softmax_backward(grad, result, dim)
         result: softmax_backward(to(real(self_t), result.dtype), result, dim)
     """
@@ -287,68 +220,60 @@ cdef class SoftmaxBackwardBackward0(Node):
             output = unpack(self, 1)
             dim = value_of(self, 0)
             set_grad_input(grad_inputs, 0, op_softmax_backward(grad, output, dim))
-        if wants(wanted, 1):    # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
+        # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
+        if wants(wanted, 1):
             self_ = unpack(self, 0)
             if output is None:
                 output = unpack(self, 1)
             dim = value_of(self, 0)
-            set_grad_input(grad_inputs, 1, op_sub_tensor_tensor(op_mul_tensor(grad, op_sub_tensor_tensor(self_, op_sum_dim(op_mul_tensor(self_, output), (dim,), True, None))), op_mul_tensor(self_, op_sum_dim(op_mul_tensor(grad, output), (dim,), True, None))))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_sub_tensor_tensor(
+                    op_mul_tensor(
+                        grad, op_sub_tensor_tensor(self_, op_sum_dim(op_mul_tensor(self_, output), (dim,), True, None))
+                    ),
+                    op_mul_tensor(self_, op_sum_dim(op_mul_tensor(grad, output), (dim,), True, None)),
+                ),
+            )
 
-    cpdef str name(self):
-        return "SoftmaxBackwardBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_output(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_output(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_output, _raw_saved_output = saved_tensor(1)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
-    """Forward mode: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))."""
+    """Forward mode: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) -
+    output * (self * output_t).sum(dim, True))."""
     cdef TensorBase self_t, output_t, result_t
     cdef LevelWalk walk = walk_levels((self, output))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            output_t = walk.tangent(output)
-            result_t = None
-            if self_t is not None:
-                result_t = op_softmax_backward(self_t, output, dim)
-            if output_t is not None:
-                result_t = plus(result_t, op_mul_tensor(output_t, op_sub_tensor_tensor(self, op_sum_dim(op_mul_tensor(self, output), (dim,), True, None))))
-            if output_t is not None:
-                result_t = plus(result_t, op_neg(op_mul_tensor(output, op_sum_dim(op_mul_tensor(self, output_t), (dim,), True, None))))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        output_t = walk.tangent(output)
+        result_t = None
+        if self_t is not None:
+            result_t = op_softmax_backward(self_t, output, dim)
+        if output_t is not None:
+            result_t = plus(
+                result_t,
+                op_mul_tensor(
+                    output_t, op_sub_tensor_tensor(self, op_sum_dim(op_mul_tensor(self, output), (dim,), True, None))
+                ),
+            )
+        if output_t is not None:
+            result_t = plus(
+                result_t, op_neg(op_mul_tensor(output, op_sum_dim(op_mul_tensor(self, output_t), (dim,), True, None)))
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("softmax_backward", (self, output, dim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.softmax_backward_of(array_of(self), array_of(output), dim))
+    cdef int depth = begin_replaceable_op("softmax_backward", (self, output, dim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.softmax_backward_of(array_of(self), array_of(output), dim)
+    )
     cdef SoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
         node = SoftmaxBackwardBackward0.__new__(SoftmaxBackwardBackward0)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, output)
+        connect_2(node, 2, 1, self, output)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         save_input(node, 1, output)
@@ -356,11 +281,9 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
         set_history(result, node)
     if has_tangent_2(self, output):
         tangents_softmax_backward(result, self, output, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_softmax_backward(object self, object output, object dim):
+cdef object call_softmax_backward(self, output, dim):
     self = check_tensor(self, "softmax_backward", "input", 1)
     output = check_tensor(output, "softmax_backward", "output", 2)
     dim = as_int(dim, "softmax_backward", "dim", 3)
@@ -373,8 +296,7 @@ def softmax_backward(input, output, dim):
 
     ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     output : Tensor
     dim : int
@@ -382,24 +304,16 @@ def softmax_backward(input, output, dim):
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: softmax_backward(grad, output, dim)
         output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
-        result: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self * output_t).sum(dim, True))
+        result: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output *
+        (self * output_t).sum(dim, True))
     """
     return call_softmax_backward(input, output, dim)
 
@@ -419,60 +333,50 @@ cdef class LogSoftmaxBackward0(Node):
         result = unpack(self, 0)
         dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_log_softmax_backward(grad, result, dim))
-        return 0
 
-    cpdef str name(self):
-        return "LogSoftmaxBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
     """Forward mode: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)."""
     cdef TensorBase self_t, result_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            result_t = None
-            if self_t is not None:
-                result_t = op_to(op_real(self_t), dtype_of(result), False)
-            if self_t is not None:
-                result_t = plus(result_t, op_neg(op_sum_dim(op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)), (dim,), True, None)))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        result_t = None
+        if self_t is not None:
+            result_t = op_to(op_real(self_t), dtype_of(result), False)
+        if self_t is not None:
+            result_t = plus(
+                result_t,
+                op_neg(
+                    op_sum_dim(
+                        op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)),
+                        (dim,),
+                        True,
+                        None,
+                    ),
+                ),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("log_softmax", (self, dim, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.log_softmax_of(array_of(self), dim, dtype))
+    cdef int depth = begin_replaceable_op("log_softmax", (self, dim, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.log_softmax_of(array_of(self), dim, dtype)
+    )
     cdef LogSoftmaxBackward0 node
     if requires_grad_1(self):
         node = LogSoftmaxBackward0.__new__(LogSoftmaxBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_log_softmax(result, self, dim, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_log_softmax(object self, object dim, object dtype):
+cdef object call_log_softmax(self, dim, dtype):
     self = check_tensor(self, "log_softmax", "input", 1)
     dim = as_int(dim, "log_softmax", "dim", 2)
     dtype = as_dtype_or_none(dtype, "log_softmax", "dtype", 3)
@@ -485,8 +389,7 @@ def log_softmax(input, dim, dtype=None, *, out=None):
 
     ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -495,21 +398,13 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: log_softmax_backward(grad, result, dim)
         result: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)
     """
@@ -534,65 +429,50 @@ cdef class LogSoftmaxBackwardBackward0(Node):
         exp_of_output = op_exp(output)
         if wants(wanted, 0):    # self: grad - (grad * exp(output)).sum(dim, True)
             dim = value_of(self, 0)
-            set_grad_input(grad_inputs, 0, op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)),
+            )
         if wants(wanted, 1):    # output: -grad * exp(output) * self.sum(dim, True)
             self_ = unpack(self, 0)
             dim = value_of(self, 0)
-            set_grad_input(grad_inputs, 1, op_mul_tensor(op_mul_tensor(op_neg(grad), exp_of_output), op_sum_dim(self_, (dim,), True, None)))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(op_mul_tensor(op_neg(grad), exp_of_output), op_sum_dim(self_, (dim,), True, None)),
+            )
 
-    cpdef str name(self):
-        return "LogSoftmaxBackwardBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_output(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_output(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_output, _raw_saved_output = saved_tensor(1)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
     """Forward mode: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)."""
     cdef TensorBase self_t, output_t, result_t
     cdef LevelWalk walk = walk_levels((self, output))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            output_t = walk.tangent(output)
-            result_t = None
-            if self_t is not None:
-                result_t = op_log_softmax_backward(self_t, output, dim)
-            if output_t is not None:
-                result_t = plus(result_t, op_neg(op_mul_tensor(op_mul_tensor(output_t, op_exp(output)), op_sum_dim(self, (dim,), True, None))))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        output_t = walk.tangent(output)
+        result_t = None
+        if self_t is not None:
+            result_t = op_log_softmax_backward(self_t, output, dim)
+        if output_t is not None:
+            result_t = plus(
+                result_t,
+                op_neg(op_mul_tensor(op_mul_tensor(output_t, op_exp(output)), op_sum_dim(self, (dim,), True, None))),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("log_softmax_backward", (self, output, dim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.log_softmax_backward_of(array_of(self), array_of(output), dim))
+    cdef int depth = begin_replaceable_op("log_softmax_backward", (self, output, dim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.log_softmax_backward_of(array_of(self), array_of(output), dim)
+    )
     cdef LogSoftmaxBackwardBackward0 node
     if requires_grad_2(self, output):
         node = LogSoftmaxBackwardBackward0.__new__(LogSoftmaxBackwardBackward0)
-        node.init(2, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, output)
+        connect_2(node, 2, 1, self, output)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         save_input(node, 1, output)
@@ -600,11 +480,9 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
         set_history(result, node)
     if has_tangent_2(self, output):
         tangents_log_softmax_backward(result, self, output, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_log_softmax_backward(object self, object output, object dim):
+cdef object call_log_softmax_backward(self, output, dim):
     self = check_tensor(self, "log_softmax_backward", "input", 1)
     output = check_tensor(output, "log_softmax_backward", "output", 2)
     dim = as_int(dim, "log_softmax_backward", "dim", 3)
@@ -617,8 +495,7 @@ def log_softmax_backward(input, output, dim):
 
     ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     output : Tensor
     dim : int
@@ -626,21 +503,12 @@ def log_softmax_backward(input, output, dim):
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad - (grad * exp(output)).sum(dim, True)
         output: -grad * exp(output) * self.sum(dim, True)
         result: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)
@@ -648,4 +516,5 @@ def log_softmax_backward(input, output, dim):
     return call_log_softmax_backward(input, output, dim)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

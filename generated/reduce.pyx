@@ -16,6 +16,7 @@ from gradsmith.runtime.calls.arguments cimport (
     numel_of,
     shape_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
 from gradsmith.runtime.calls.overloads cimport Overloads
@@ -23,11 +24,18 @@ from gradsmith.runtime.calls.preparation cimport prepare_own_dtype
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
 from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
 from gradsmith.runtime.history.view cimport as_view
@@ -57,44 +65,31 @@ cdef class SumBackward0(Node):
         # self: grad.expand(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_expand(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "SumBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_sum(TensorBase result, TensorBase self, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_sum(self_t, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_sum(self_t, dtype))
 
 cdef TensorBase op_sum(TensorBase self, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sum", (self, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.sum_of(array_of(self), None, False, dtype))
+    cdef int depth = begin_replaceable_op("sum", (self, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.sum_of(array_of(self), None, False, dtype)
+    )
     cdef SumBackward0 node
     if requires_grad_1(self):
         node = SumBackward0.__new__(SumBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sum(result, self, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
@@ -113,49 +108,29 @@ cdef class SumBackward1(Node):
         dim = value_of(self, 2)
         keepdim = value_of(self, 3)
         set_grad_input(grad_inputs, 0, op_expand(op_restore_dims(grad, self_ndim, dim, keepdim), self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "SumBackward1"
-
-    @property
-    def _saved_self_ndim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 3)
+    _saved_self_ndim = saved_value(0)
+    _saved_self_shape = saved_value(1)
+    _saved_dim = saved_value(2)
+    _saved_keepdim = saved_value(3)
 
 cdef int tangents_sum_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_sum_dim(self_t, dim, keepdim, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_sum_dim(self_t, dim, keepdim, dtype))
 
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sum", (self, dim, keepdim, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.sum_of(array_of(self), dim, keepdim, dtype))
+    cdef int depth = begin_replaceable_op("sum", (self, dim, keepdim, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.sum_of(array_of(self), dim, keepdim, dtype)
+    )
     cdef SumBackward1 node
     if requires_grad_1(self):
         node = SumBackward1.__new__(SumBackward1)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 4, self)
         set_value(node, 0, ndim_of(self))
         set_value(node, 1, shape_of(self))
         set_value(node, 2, dim)
@@ -163,16 +138,14 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sum_dim(result, self, dim, keepdim, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_sum(object self, object dtype):
+cdef object call_sum(self, dtype):
     self = check_tensor(self, "sum", "input", 1)
     dtype = as_dtype_or_none(dtype, "sum", "dtype", 2)
     return op_sum(<TensorBase>self, dtype)
 
-cdef object call_sum_dim(object self, object dim, object keepdim, object dtype):
+cdef object call_sum_dim(self, dim, keepdim, dtype):
     self = check_tensor(self, "sum", "input", 1)
     dim = as_int_tuple_or_none(dim, "sum", "dim", 2)
     keepdim = as_bool(keepdim, "sum", "keepdim", 3)
@@ -182,13 +155,12 @@ cdef object call_sum_dim(object self, object dim, object keepdim, object dtype):
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Sum of all elements.
 
-    Sum along dimensions.
-
     ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``
+        Sum of all elements.
     ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+        Sum along dimensions.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int, optional
         Dimension to work along; negative ones count from the end.
@@ -201,24 +173,19 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad.expand(self.shape)
-        result: auto_linear
-        input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
+    Gradients:
+        sum
+            input: grad.expand(self.shape)
+            result: auto_linear
+        sum.dim
+            input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
+            result: auto_linear
     """
     if out is not None and dtype is None:
         dtype = dtype_of_out("sum", out, input)
@@ -241,49 +208,33 @@ cdef class MeanBackward0(Node):
         self_numel = value_of(self, 0)
         self_shape = value_of(self, 1)
         set_grad_input(grad_inputs, 0, op_expand(op_div_tensor_scalar(grad, self_numel), self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "MeanBackward0"
-
-    @property
-    def _saved_self_numel(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 1)
+    _saved_self_numel = saved_value(0)
+    _saved_self_shape = saved_value(1)
 
 cdef int tangents_mean(TensorBase result, TensorBase self, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mean(self_t, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mean(self_t, dtype))
 
 cdef TensorBase op_mean(TensorBase self, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mean", (self, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.mean_of(array_of(self), None, False, dtype))
+    cdef int depth = begin_replaceable_op("mean", (self, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.mean_of(array_of(self), None, False, dtype)
+    )
     cdef MeanBackward0 node
     if requires_grad_1(self):
         node = MeanBackward0.__new__(MeanBackward0)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         set_value(node, 0, numel_of(self))
         set_value(node, 1, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
         tangents_mean(result, self, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
@@ -301,50 +252,37 @@ cdef class MeanBackward1(Node):
         self_shape = value_of(self, 1)
         dim = value_of(self, 2)
         keepdim = value_of(self, 3)
-        set_grad_input(grad_inputs, 0, op_expand(op_div_tensor_scalar(op_restore_dims(grad, self_ndim, dim, keepdim), count_of(self_shape, dim)), self_shape))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_expand(
+                op_div_tensor_scalar(op_restore_dims(grad, self_ndim, dim, keepdim), count_of(self_shape, dim)),
+                self_shape,
+            ),
+        )
 
-    cpdef str name(self):
-        return "MeanBackward1"
-
-    @property
-    def _saved_self_ndim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 2)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 3)
+    _saved_self_ndim = saved_value(0)
+    _saved_self_shape = saved_value(1)
+    _saved_dim = saved_value(2)
+    _saved_keepdim = saved_value(3)
 
 cdef int tangents_mean_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mean_dim(self_t, dim, keepdim, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mean_dim(self_t, dim, keepdim, dtype))
 
 cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("mean", (self, dim, keepdim, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.mean_of(array_of(self), dim, keepdim, dtype))
+    cdef int depth = begin_replaceable_op("mean", (self, dim, keepdim, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.mean_of(array_of(self), dim, keepdim, dtype)
+    )
     cdef MeanBackward1 node
     if requires_grad_1(self):
         node = MeanBackward1.__new__(MeanBackward1)
-        node.init(1, 0, 4)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 4, self)
         set_value(node, 0, ndim_of(self))
         set_value(node, 1, shape_of(self))
         set_value(node, 2, dim)
@@ -352,16 +290,14 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
         set_history(result, node)
     if has_tangent_1(self):
         tangents_mean_dim(result, self, dim, keepdim, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_mean(object self, object dtype):
+cdef object call_mean(self, dtype):
     self = check_tensor(self, "mean", "input", 1)
     dtype = as_dtype_or_none(dtype, "mean", "dtype", 2)
     return op_mean(<TensorBase>self, dtype)
 
-cdef object call_mean_dim(object self, object dim, object keepdim, object dtype):
+cdef object call_mean_dim(self, dim, keepdim, dtype):
     self = check_tensor(self, "mean", "input", 1)
     dim = as_int_tuple_or_none(dim, "mean", "dim", 2)
     keepdim = as_bool(keepdim, "mean", "keepdim", 3)
@@ -371,13 +307,12 @@ cdef object call_mean_dim(object self, object dim, object keepdim, object dtype)
 def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Mean of all elements.
 
-    Mean along dimensions.
-
     ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``
+        Mean of all elements.
     ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+        Mean along dimensions.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int, optional
         Dimension to work along; negative ones count from the end.
@@ -390,24 +325,19 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: (grad / self.numel()).expand(self.shape)
-        result: auto_linear
-        input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
+    Gradients:
+        mean
+            input: (grad / self.numel()).expand(self.shape)
+            result: auto_linear
+        mean.dim
+            input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
+            result: auto_linear
     """
     if out is not None and dtype is None:
         dtype = dtype_of_out("mean", out, input)
@@ -430,61 +360,37 @@ cdef class ProdBackward0(Node):
         self_ = unpack(self, 0)
         result = unpack(self, 1)
         set_grad_input(grad_inputs, 0, prod_backward(grad, self_, result))
-        return 0
 
-    cpdef str name(self):
-        return "ProdBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
 
 cdef int tangents_prod(TensorBase result, TensorBase self, object dtype) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: prod_backward(grad, self, result)
-            if self_t is not None:
-                walk.transpose(self, self_t, prod_backward(grad, self, result))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: prod_backward(grad, self, result)
+        if self_t is not None:
+            walk.transpose(self, self_t, prod_backward(grad, self, result))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_prod(TensorBase self, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("prod", (self, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.prod_of(array_of(self), None, False, dtype))
+    cdef int depth = begin_replaceable_op("prod", (self, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.prod_of(array_of(self), None, False, dtype)
+    )
     cdef ProdBackward0 node
     if requires_grad_1(self):
         node = ProdBackward0.__new__(ProdBackward0)
-        node.init(1, 2, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_prod(result, self, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
@@ -504,61 +410,33 @@ cdef class ProdBackward1(Node):
         dim = value_of(self, 0)
         keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, prod_backward_dim(grad, self_, result, dim, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "ProdBackward1"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_dim = saved_value(0)
+    _saved_keepdim = saved_value(1)
 
 cdef int tangents_prod_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: prod_backward_dim(grad, self, result, dim, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, prod_backward_dim(grad, self, result, dim, keepdim))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: prod_backward_dim(grad, self, result, dim, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, prod_backward_dim(grad, self, result, dim, keepdim))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("prod", (self, dim, keepdim, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.prod_of(array_of(self), dim, keepdim, dtype))
+    cdef int depth = begin_replaceable_op("prod", (self, dim, keepdim, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.prod_of(array_of(self), dim, keepdim, dtype)
+    )
     cdef ProdBackward1 node
     if requires_grad_1(self):
         node = ProdBackward1.__new__(ProdBackward1)
-        node.init(1, 2, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
         set_value(node, 1, keepdim)
@@ -566,16 +444,14 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_prod_dim(result, self, dim, keepdim, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_prod(object self, object dtype):
+cdef object call_prod(self, dtype):
     self = check_tensor(self, "prod", "input", 1)
     dtype = as_dtype_or_none(dtype, "prod", "dtype", 2)
     return op_prod(<TensorBase>self, dtype)
 
-cdef object call_prod_dim(object self, object dim, object keepdim, object dtype):
+cdef object call_prod_dim(self, dim, keepdim, dtype):
     self = check_tensor(self, "prod", "input", 1)
     dim = as_int(dim, "prod", "dim", 2)
     keepdim = as_bool(keepdim, "prod", "keepdim", 3)
@@ -585,13 +461,12 @@ cdef object call_prod_dim(object self, object dim, object keepdim, object dtype)
 def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Product of all elements.
 
-    Product along a dimension.
-
     ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``
+        Product of all elements.
     ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+        Product along a dimension.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -604,24 +479,19 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     keepdims : bool, optional
         Another name of `keepdim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: prod_backward(grad, self, result)
-        result: transposed
-        input: prod_backward_dim(grad, self, result, dim, keepdim)
+    Gradients:
+        prod
+            input: prod_backward(grad, self, result)
+            result: transposed
+        prod.dim
+            input: prod_backward_dim(grad, self, result, dim, keepdim)
+            result: transposed
     """
     if out is not None and dtype is None:
         dtype = dtype_of_out("prod", out, input)
@@ -647,57 +517,33 @@ cdef class VarBackward0(Node):
         correction = value_of(self, 1)
         keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, var_backward(grad, self_, dim, correction, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "VarBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_correction(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 2)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_dim = saved_value(0)
+    _saved_correction = saved_value(1)
+    _saved_keepdim = saved_value(2)
 
 cdef int tangents_var(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: var_backward(grad, self, dim, correction, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, var_backward(grad, self, dim, correction, keepdim))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: var_backward(grad, self, dim, correction, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, var_backward(grad, self, dim, correction, keepdim))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("var", (self, dim, correction, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.var_of(array_of(self), dim, correction, keepdim))
+    cdef int depth = begin_replaceable_op("var", (self, dim, correction, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.var_of(array_of(self), dim, correction, keepdim)
+    )
     cdef VarBackward0 node
     if requires_grad_1(self):
         node = VarBackward0.__new__(VarBackward0)
-        node.init(1, 1, 3)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 3, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
         set_value(node, 1, correction)
@@ -705,49 +551,39 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
         set_history(result, node)
     if has_tangent_1(self):
         tangents_var(result, self, dim, correction, keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
 # derivatives.yaml: var.all
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
-    cdef int span = 0
-    if watching:
-        span = begin_op("var", (self, unbiased))
+    cdef int depth = begin_op("var", (self, unbiased)) if watching else 0
     cdef TensorBase result = op_var(self, None, int(unbiased), False)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
 # derivatives.yaml: var.dim
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("var", (self, dim, unbiased, keepdim))
+    cdef int depth = begin_op("var", (self, dim, unbiased, keepdim)) if watching else 0
     cdef TensorBase result = op_var(self, dim, int(unbiased), keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_var(object self, object dim, object correction, object keepdim):
+cdef object call_var(self, dim, correction, keepdim):
     self = check_tensor(self, "var", "input", 1)
     dim = as_int_tuple_or_none(dim, "var", "dim", 2)
     correction = as_number_or_none(correction, "var", "correction", 3)
     keepdim = as_bool(keepdim, "var", "keepdim", 4)
     return op_var(<TensorBase>self, dim, correction, keepdim)
 
-cdef object call_var_all(object self, object unbiased):
+cdef object call_var_all(self, unbiased):
     self = check_tensor(self, "var", "input", 1)
     unbiased = as_bool(unbiased, "var", "unbiased", 2)
     return op_var_all(<TensorBase>self, unbiased)
 
-cdef object call_var_dim(object self, object dim, object unbiased, object keepdim):
+cdef object call_var_dim(self, dim, unbiased, keepdim):
     self = check_tensor(self, "var", "input", 1)
     dim = as_int_tuple_or_none(dim, "var", "dim", 2)
     unbiased = as_bool(unbiased, "var", "unbiased", 3)
@@ -818,29 +654,22 @@ cdef object method_bind_var(tuple args, dict kwargs):
 def var(*args, **kwargs):
     """Variance along dimensions, divided by the count minus `correction`.
 
-    Variance of all elements; `unbiased` divides by the count minus one.
-
-    Variance along dimensions; `unbiased` divides by the count minus one.
-
     ``var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
+        Variance along dimensions, divided by the count minus `correction`.
     ``var.all(Tensor self, bool unbiased) -> Tensor``
+        Variance of all elements; `unbiased` divides by the count minus one.
     ``var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
+        Variance along dimensions; `unbiased` divides by the count minus one.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: var_backward(grad, self, dim, correction, keepdim)
-        result: transposed
+    Gradients:
+        var
+            input: var_backward(grad, self, dim, correction, keepdim)
+            result: transposed
     """
     return bind_var(args, kwargs)
 
@@ -863,65 +692,34 @@ cdef class StdBackward0(Node):
         correction = value_of(self, 1)
         keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, std_backward(grad, self_, result, dim, correction, keepdim))
-        return 0
 
-    cpdef str name(self):
-        return "StdBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_correction(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_keepdim(self):
-        return value_of(self, 2)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_dim = saved_value(0)
+    _saved_correction = saved_value(1)
+    _saved_keepdim = saved_value(2)
 
 cdef int tangents_std(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: std_backward(grad, self, result, dim, correction, keepdim)
-            if self_t is not None:
-                walk.transpose(self, self_t, std_backward(grad, self, result, dim, correction, keepdim))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: std_backward(grad, self, result, dim, correction, keepdim)
+        if self_t is not None:
+            walk.transpose(self, self_t, std_backward(grad, self, result, dim, correction, keepdim))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("std", (self, dim, correction, keepdim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.std_of(array_of(self), dim, correction, keepdim))
+    cdef int depth = begin_replaceable_op("std", (self, dim, correction, keepdim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.std_of(array_of(self), dim, correction, keepdim)
+    )
     cdef StdBackward0 node
     if requires_grad_1(self):
         node = StdBackward0.__new__(StdBackward0)
-        node.init(1, 2, 3)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 3, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
         set_value(node, 1, correction)
@@ -930,49 +728,39 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_std(result, self, dim, correction, keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
 # derivatives.yaml: std.all
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
-    cdef int span = 0
-    if watching:
-        span = begin_op("std", (self, unbiased))
+    cdef int depth = begin_op("std", (self, unbiased)) if watching else 0
     cdef TensorBase result = op_std(self, None, int(unbiased), False)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
 # derivatives.yaml: std.dim
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("std", (self, dim, unbiased, keepdim))
+    cdef int depth = begin_op("std", (self, dim, unbiased, keepdim)) if watching else 0
     cdef TensorBase result = op_std(self, dim, int(unbiased), keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_std(object self, object dim, object correction, object keepdim):
+cdef object call_std(self, dim, correction, keepdim):
     self = check_tensor(self, "std", "input", 1)
     dim = as_int_tuple_or_none(dim, "std", "dim", 2)
     correction = as_number_or_none(correction, "std", "correction", 3)
     keepdim = as_bool(keepdim, "std", "keepdim", 4)
     return op_std(<TensorBase>self, dim, correction, keepdim)
 
-cdef object call_std_all(object self, object unbiased):
+cdef object call_std_all(self, unbiased):
     self = check_tensor(self, "std", "input", 1)
     unbiased = as_bool(unbiased, "std", "unbiased", 2)
     return op_std_all(<TensorBase>self, unbiased)
 
-cdef object call_std_dim(object self, object dim, object unbiased, object keepdim):
+cdef object call_std_dim(self, dim, unbiased, keepdim):
     self = check_tensor(self, "std", "input", 1)
     dim = as_int_tuple_or_none(dim, "std", "dim", 2)
     unbiased = as_bool(unbiased, "std", "unbiased", 3)
@@ -1043,29 +831,22 @@ cdef object method_bind_std(tuple args, dict kwargs):
 def std(*args, **kwargs):
     """Standard deviation along dimensions; `correction` is subtracted from the count.
 
-    Standard deviation of all elements; `unbiased` divides by the count minus one.
-
-    Standard deviation along dimensions; `unbiased` divides by the count minus one.
-
     ``std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
+        Standard deviation along dimensions; `correction` is subtracted from the count.
     ``std.all(Tensor self, bool unbiased) -> Tensor``
+        Standard deviation of all elements; `unbiased` divides by the count minus one.
     ``std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
+        Standard deviation along dimensions; `unbiased` divides by the count minus one.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: std_backward(grad, self, result, dim, correction, keepdim)
-        result: transposed
+    Gradients:
+        std
+            input: std_backward(grad, self, result, dim, correction, keepdim)
+            result: transposed
     """
     return bind_std(args, kwargs)
 
@@ -1082,78 +863,57 @@ cdef class CumsumBackward0(Node):
         # self: grad.flip(dim).cumsum(dim).flip(dim)
         dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_flip(op_cumsum(op_flip(grad, (dim,)), dim, None), (dim,)))
-        return 0
 
-    cpdef str name(self):
-        return "CumsumBackward0"
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_cumsum(TensorBase result, TensorBase self, object dim, object dtype) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_cumsum(self_t, dim, dtype))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_cumsum(self_t, dim, dtype))
 
 cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("cumsum", (self, dim, dtype))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.cumsum_of(array_of(self), dim, dtype))
+    cdef int depth = begin_replaceable_op("cumsum", (self, dim, dtype)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.cumsum_of(array_of(self), dim, dtype)
+    )
     cdef CumsumBackward0 node
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_cumsum(result, self, dim, dtype)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     check_inplace("cumsum_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("cumsum_", (self, dim, dtype))
+    cdef int depth = begin_op("cumsum_", (self, dim, dtype)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("cumsum_", self, op_cumsum(self, dim, dtype))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("cumsum_", self, op_cumsum(self, dim, dtype)))
     cdef CumsumBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         history = prepare_history("cumsum_", self, node)
     write_inplace("cumsum_", self, reductions.cumsum_of(array_of(self), dim, dtype))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_cumsum(object self, object dim, object dtype):
+cdef object call_cumsum(self, dim, dtype):
     self = check_tensor(self, "cumsum", "input", 1)
     dim = as_int(dim, "cumsum", "dim", 2)
     dtype = as_dtype_or_none(dtype, "cumsum", "dtype", 3)
     dtype = prepare_own_dtype("cumsum", dtype, self)
     return op_cumsum(<TensorBase>self, dim, dtype)
 
-cdef object call_cumsum_(object self, object dim, object dtype):
+cdef object call_cumsum_(self, dim, dtype):
     self = check_tensor(self, "cumsum_", "input", 1)
     dim = as_int(dim, "cumsum_", "dim", 2)
     dtype = as_dtype_or_none(dtype, "cumsum_", "dtype", 3)
@@ -1165,8 +925,7 @@ def cumsum(input, dim, *, dtype=None, out=None):
 
     ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -1175,21 +934,13 @@ def cumsum(input, dim, *, dtype=None, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.flip(dim).cumsum(dim).flip(dim)
         result: auto_linear
     """
@@ -1211,46 +962,31 @@ cdef class SumToBackward0(Node):
         # self: grad.expand(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_expand(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "SumToBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_sum_to(TensorBase result, TensorBase self, object size) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_sum_to(self_t, size))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_sum_to(self_t, size))
 
 cdef TensorBase op_sum_to(TensorBase self, object size):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sum_to", (self, size))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(reductions.sum_to_of(array_of(self), size))
+    cdef int depth = begin_replaceable_op("sum_to", (self, size)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(reductions.sum_to_of(array_of(self), size))
     cdef SumToBackward0 node
     if requires_grad_1(self):
         node = SumToBackward0.__new__(SumToBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sum_to(result, self, size)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_sum_to(object self, object size):
+cdef object call_sum_to(self, size):
     self = check_tensor(self, "sum_to", "input", 1)
     size = as_int_tuple(size, "sum_to", "size", 2)
     return op_sum_to(<TensorBase>self, size)
@@ -1260,24 +996,16 @@ def sum_to(input, size):
 
     ``sum_to(Tensor self, int[] size) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     size : int or sequence of int
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.expand(self.shape)
         result: auto_linear
     """
@@ -1297,46 +1025,31 @@ cdef class RestoreDimsBackward0(Node):
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "RestoreDimsBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_restore_dims(TensorBase result, TensorBase self, object ndim, object dim, bint keepdim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_restore_dims(self_t, ndim, dim, keepdim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_restore_dims(self_t, ndim, dim, keepdim))
 
 cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("restore_dims", (self, ndim, dim, keepdim))
+    cdef int depth = begin_op("restore_dims", (self, ndim, dim, keepdim)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
     cdef RestoreDimsBackward0 node
     if requires_grad_1(self):
         node = RestoreDimsBackward0.__new__(RestoreDimsBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_restore_dims(result, self, ndim, dim, keepdim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_restore_dims(object self, object ndim, object dim, object keepdim):
+cdef object call_restore_dims(self, ndim, dim, keepdim):
     self = check_tensor(self, "restore_dims", "input", 1)
     ndim = as_int(ndim, "restore_dims", "ndim", 2)
     dim = as_int_tuple_or_none(dim, "restore_dims", "dim", 3)
@@ -1348,8 +1061,7 @@ def restore_dims(input, ndim, dim, keepdim):
 
     ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     ndim : int
     dim : int or sequence of int, optional
@@ -1361,24 +1073,18 @@ def restore_dims(input, ndim, dim, keepdim):
     keepdims : bool, optional
         Another name of `keepdim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
     """
     return call_restore_dims(input, ndim, dim, keepdim)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

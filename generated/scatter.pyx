@@ -15,6 +15,7 @@ from gradsmith.runtime.calls.arguments cimport (
     is_tensor,
     shape_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
 from gradsmith.runtime.calls.overloads cimport Overloads
@@ -22,11 +23,18 @@ from gradsmith.runtime.calls.preparation cimport prepare_apart
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_object, saved_attribute, unpack, unpack_object
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_object, unpack, unpack_object
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_object, saved_tensor, saved_value
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
@@ -65,60 +73,37 @@ cdef class GatherBackward0(Node):
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, gather_backward(grad, self_shape, dim, index))
-        return 0
 
-    cpdef str name(self):
-        return "GatherBackward0"
-
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_self_shape = saved_value(0)
+    _saved_dim = saved_value(1)
 
 cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorBase index, bint sparse_grad) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_gather(self_t, dim, index, sparse_grad))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_gather(self_t, dim, index, sparse_grad))
 
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sparse_grad):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("gather", (self, dim, index, sparse_grad))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad))
+    cdef int depth = begin_replaceable_op("gather", (self, dim, index, sparse_grad)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad)
+    )
     cdef GatherBackward0 node
     if requires_grad_1(self):
         node = GatherBackward0.__new__(GatherBackward0)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 2, self)
         save_input(node, 0, index)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_gather(result, self, dim, index, sparse_grad)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_gather(object self, object dim, object index, object sparse_grad):
+cdef object call_gather(self, dim, index, sparse_grad):
     self = check_tensor(self, "gather", "input", 1)
     dim = as_int(dim, "gather", "dim", 2)
     index = check_tensor(index, "gather", "index", 3)
@@ -130,8 +115,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
 
     ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -140,23 +124,13 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: gather_backward(grad, self.shape, dim, index)
         result: auto_linear
     """
@@ -185,53 +159,33 @@ cdef class ScatterBackward0(Node):
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
             set_grad_input(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
-        return 0
 
-    cpdef str name(self):
-        return "ScatterBackward0"
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_dim = saved_value(0)
+    _saved_src_shape = saved_value(1)
 
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_src_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_scatter_tensor(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src) except -1:
+cdef int tangents_scatter_tensor(
+    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src
+) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t, src_t
     cdef LevelWalk walk = walk_levels((self, src))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            src_t = walk.tangent(src)
-            self_t = walk.or_zeros(self_t, self)
-            src_t = walk.or_zeros(src_t, src)
-            walk.set_tangent(result, op_scatter_tensor(self_t, dim, index, src_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        src_t = walk.tangent(src)
+        self_t = walk.or_zeros(self_t, self)
+        src_t = walk.or_zeros(src_t, src)
+        walk.set_tangent(result, op_scatter_tensor(self_t, dim, index, src_t))
 
 cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("scatter", (self, dim, index, src))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
+    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src))
+    )
     cdef ScatterBackward0 node
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
-        node.init(2, 1, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 1, 2, self, src)
         save_input(node, 0, index)
         set_value(node, 0, dim)
         if node.edges[1].node != NULL:
@@ -239,28 +193,19 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
         set_history(result, node)
     if has_tangent_2(self, src):
         tangents_scatter_tensor(result, self, dim, index, src)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter_", (self, dim, index, src))
+    cdef int depth = begin_op("scatter_", (self, dim, index, src)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
-        copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src)))
     cdef ScatterBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
-        node.init(2, 1, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 1, 2, self, src)
         save_input(node, 0, index)
         set_value(node, 0, dim)
         if node.edges[1].node != NULL:
@@ -268,9 +213,7 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
         history = prepare_history("scatter_", self, node)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ScatterScalarBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Scalar src) -> Tensor``."""
@@ -284,92 +227,65 @@ cdef class ScatterScalarBackward0(Node):
         index = unpack(self, 0)
         dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
-        return 0
 
     cpdef str name(self):
         return "ScatterBackward0"
 
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_dim = saved_value(0)
 
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_scatter_scalar(TensorBase result, TensorBase self, object dim, TensorBase index, object src) except -1:
+cdef int tangents_scatter_scalar(
+    TensorBase result, TensorBase self, object dim, TensorBase index, object src
+) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_scatter_scalar(self_t, dim, index, 0))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_scatter_scalar(self_t, dim, index, 0))
 
 cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("scatter", (self, dim, index, src))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_of(array_of(self), dim, array_of(index), src))
+    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.scatter_of(array_of(self), dim, array_of(index), src)
+    )
     cdef ScatterScalarBackward0 node
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, index)
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_scatter_scalar(result, self, dim, index, src)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     check_inplace("scatter_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter_", (self, dim, index, src))
+    cdef int depth = begin_op("scatter_", (self, dim, index, src)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src)))
     cdef ScatterScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, index)
         set_value(node, 0, dim)
         history = prepare_history("scatter_", self, node)
     write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 
 # ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 # derivatives.yaml: scatter.value
 
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter", (self, dim, index, value))
+    cdef int depth = begin_op("scatter", (self, dim, index, value)) if watching else 0
     cdef TensorBase result = op_scatter_scalar(self, dim, index, value)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     check_inplace("scatter_", self)
@@ -392,68 +308,60 @@ cdef class ScatterBackward1(Node):
         if wants(wanted, 0):    # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
             reduce = value_of(self, 2)
             set_grad_input(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-        if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
+        # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with
+        # reduce: src')
+        if wants(wanted, 1):
             index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
             reduce = value_of(self, 2)
-            set_grad_input(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape) if is_sum(reduce) else not_implemented("scatter with reduce: src"))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                1,
+                scatter_backward_src(grad, dim, index, src_shape) if is_sum(reduce) else not_implemented(
+                    "scatter with reduce: src"
+                ),
+            )
 
-    cpdef str name(self):
-        return "ScatterBackward1"
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_dim = saved_value(0)
+    _saved_src_shape = saved_value(1)
+    _saved_reduce = saved_value(2)
 
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_src_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _saved_reduce(self):
-        return value_of(self, 2)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_scatter_reduce_tensor(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src, object reduce) except -1:
+cdef int tangents_scatter_reduce_tensor(
+    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src, object reduce
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, src_t, grad
     cdef LevelWalk walk = walk_levels((self, src))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            src_t = walk.tangent(src)
-            grad = stand_in(walk, result)
-            # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
-            if self_t is not None:
-                walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-            # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
-            if src_t is not None:
-                walk.transpose(src, src_t, scatter_backward_src(grad, dim, index, shape_of(src)) if is_sum(reduce) else not_implemented("scatter with reduce: src"))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        src_t = walk.tangent(src)
+        grad = stand_in(walk, result)
+        # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+        if self_t is not None:
+            walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+        # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with
+        # reduce: src')
+        if src_t is not None:
+            walk.transpose(
+                src,
+                src_t,
+                scatter_backward_src(grad, dim, index, shape_of(src)) if is_sum(reduce) else not_implemented(
+                    "scatter with reduce: src"
+                ),
+            )
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("scatter", (self, dim, index, src, reduce))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce))
+    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src, reduce)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
+    )
     cdef ScatterBackward1 node
     if requires_grad_2(self, src):
         node = ScatterBackward1.__new__(ScatterBackward1)
-        node.init(2, 1, 3)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 1, 3, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
             set_value(node, 0, dim)
@@ -462,39 +370,32 @@ cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase
         set_history(result, node)
     if has_tangent_2(self, src):
         tangents_scatter_reduce_tensor(result, self, dim, index, src, reduce)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef TensorBase inplace_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
+cdef TensorBase inplace_scatter_reduce_tensor(
+    TensorBase self, object dim, TensorBase index, TensorBase src, object reduce
+):
     check_inplace("scatter_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter_", (self, dim, index, src, reduce))
+    cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
-        copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce)))
     cdef ScatterBackward1 node = None
     cdef Node history = None
     if requires_grad_2(self, src):
         node = ScatterBackward1.__new__(ScatterBackward1)
-        node.init(2, 1, 3)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 1, 3, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
             set_value(node, 0, dim)
             set_value(node, 1, shape_of(src))
         set_value(node, 2, reduce)
         history = prepare_history("scatter_", self, node)
-    write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce))
+    write_inplace(
+        "scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
+    )
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class ScatterScalarBackward1(Node):
     """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Scalar src, *, str reduce) -> Tensor``."""
@@ -505,93 +406,75 @@ cdef class ScatterScalarBackward1(Node):
         # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
         reduce = value_of(self, 0)
         set_grad_input(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-        return 0
 
     cpdef str name(self):
         return "ScatterBackward1"
 
-    @property
-    def _saved_reduce(self):
-        return value_of(self, 0)
+    _saved_reduce = saved_value(0)
 
-cdef int tangents_scatter_reduce_scalar(TensorBase result, TensorBase self, object dim, TensorBase index, object src, object reduce) except -1:
+cdef int tangents_scatter_reduce_scalar(
+    TensorBase result, TensorBase self, object dim, TensorBase index, object src, object reduce
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
-            if self_t is not None:
-                walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+        if self_t is not None:
+            walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("scatter", (self, dim, index, src, reduce))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src, reduce)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce)
+    )
     cdef ScatterScalarBackward1 node
     if requires_grad_1(self):
         node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_scatter_reduce_scalar(result, self, dim, index, src, reduce)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
     check_inplace("scatter_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter_", (self, dim, index, src, reduce))
+    cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce)))
     cdef ScatterScalarBackward1 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         history = prepare_history("scatter_", self, node)
     write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 
 # ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
 # derivatives.yaml: scatter.value_reduce
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter", (self, dim, index, value, reduce))
+    cdef int depth = begin_op("scatter", (self, dim, index, value, reduce)) if watching else 0
     cdef TensorBase result = op_scatter_reduce_scalar(self, dim, index, value, reduce)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef TensorBase inplace_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
+cdef TensorBase inplace_scatter_value_reduce(
+    TensorBase self, object dim, TensorBase index, object value, object reduce
+):
     check_inplace("scatter_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("scatter_", self, op_scatter_reduce_scalar(original, dim, index, value, reduce))
 
-cdef object call_scatter(object self, object dim, object index, object src):
+cdef object call_scatter(self, dim, index, src):
     self = check_tensor(self, "scatter", "input", 1)
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
@@ -601,14 +484,14 @@ cdef object call_scatter(object self, object dim, object index, object src):
         return op_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return op_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
 
-cdef object call_scatter_value(object self, object dim, object index, object value):
+cdef object call_scatter_value(self, dim, index, value):
     self = check_tensor(self, "scatter", "input", 1)
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
     value = as_number(value, "scatter", "value", 4)
     return op_scatter_value(<TensorBase>self, dim, <TensorBase>index, value)
 
-cdef object call_scatter_reduce(object self, object dim, object index, object src, object reduce):
+cdef object call_scatter_reduce(self, dim, index, src, reduce):
     self = check_tensor(self, "scatter", "input", 1)
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
@@ -618,7 +501,7 @@ cdef object call_scatter_reduce(object self, object dim, object index, object sr
         return op_scatter_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
     return op_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
 
-cdef object call_scatter_value_reduce(object self, object dim, object index, object value, object reduce):
+cdef object call_scatter_value_reduce(self, dim, index, value, reduce):
     self = check_tensor(self, "scatter", "input", 1)
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
@@ -626,7 +509,7 @@ cdef object call_scatter_value_reduce(object self, object dim, object index, obj
     reduce = as_str(reduce, "scatter", "reduce", 5)
     return op_scatter_value_reduce(<TensorBase>self, dim, <TensorBase>index, value, reduce)
 
-cdef object call_scatter_(object self, object dim, object index, object src):
+cdef object call_scatter_(self, dim, index, src):
     self = check_tensor(self, "scatter_", "input", 1)
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
@@ -636,14 +519,14 @@ cdef object call_scatter_(object self, object dim, object index, object src):
         return inplace_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
     return inplace_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
 
-cdef object call_scatter_value_(object self, object dim, object index, object value):
+cdef object call_scatter_value_(self, dim, index, value):
     self = check_tensor(self, "scatter_", "input", 1)
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
     value = as_number(value, "scatter_", "value", 4)
     return inplace_scatter_value(<TensorBase>self, dim, <TensorBase>index, value)
 
-cdef object call_scatter_reduce_(object self, object dim, object index, object src, object reduce):
+cdef object call_scatter_reduce_(self, dim, index, src, reduce):
     self = check_tensor(self, "scatter_", "input", 1)
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
@@ -653,7 +536,7 @@ cdef object call_scatter_reduce_(object self, object dim, object index, object s
         return inplace_scatter_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
     return inplace_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
 
-cdef object call_scatter_value_reduce_(object self, object dim, object index, object value, object reduce):
+cdef object call_scatter_value_reduce_(self, dim, index, value, reduce):
     self = check_tensor(self, "scatter_", "input", 1)
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
@@ -788,38 +671,30 @@ cdef object bind_scatter_(tuple args, dict kwargs):
 def scatter(*args, **kwargs):
     """Copy in which elements along a dimension are replaced where an index tensor says.
 
-    Copy in which elements along a dimension have one value where an index tensor says.
-
-    Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.
-
-    The same with one value for all.
-
     ``scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor``
+        Copy in which elements along a dimension are replaced where an index tensor says.
     ``scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor``
+        Copy in which elements along a dimension have one value where an index tensor says.
     ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor``
+        Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.
     ``scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor``
+        The same with one value for all.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad.scatter(dim, index, 0)
-        src: scatter_backward_src(grad, dim, index, src.shape)
-        result: auto_linear
-        input: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
-        src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with reduce: src')
-        result: transposed
+    Gradients:
+        scatter
+            input: grad.scatter(dim, index, 0)
+            src: scatter_backward_src(grad, dim, index, src.shape)
+            result: auto_linear
+        scatter.reduce
+            input: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+            src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with
+            reduce: src')
+            result: transposed
     """
     return bind_scatter(args, kwargs)
 
@@ -843,53 +718,33 @@ cdef class ScatterAddBackward0(Node):
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
             set_grad_input(grad_inputs, 1, scatter_backward_src(grad, dim, index, src_shape))
-        return 0
 
-    cpdef str name(self):
-        return "ScatterAddBackward0"
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_dim = saved_value(0)
+    _saved_src_shape = saved_value(1)
 
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_src_shape(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_scatter_add(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src) except -1:
+cdef int tangents_scatter_add(
+    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src
+) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t, src_t
     cdef LevelWalk walk = walk_levels((self, src))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            src_t = walk.tangent(src)
-            self_t = walk.or_zeros(self_t, self)
-            src_t = walk.or_zeros(src_t, src)
-            walk.set_tangent(result, op_scatter_add(self_t, dim, index, src_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        src_t = walk.tangent(src)
+        self_t = walk.or_zeros(self_t, self)
+        src_t = walk.or_zeros(src_t, src)
+        walk.set_tangent(result, op_scatter_add(self_t, dim, index, src_t))
 
 cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("scatter_add", (self, dim, index, src))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
+    cdef int depth = begin_replaceable_op("scatter_add", (self, dim, index, src)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
+    )
     cdef ScatterAddBackward0 node
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
-        node.init(2, 1, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 1, 2, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
             set_value(node, 0, dim)
@@ -897,28 +752,19 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
         set_history(result, node)
     if has_tangent_2(self, src):
         tangents_scatter_add(result, self, dim, index, src)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_add_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("scatter_add_", (self, dim, index, src))
+    cdef int depth = begin_op("scatter_add_", (self, dim, index, src)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
-        copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src)))
     cdef ScatterAddBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
-        node.init(2, 1, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, src)
+        connect_2(node, 1, 2, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
             set_value(node, 0, dim)
@@ -926,11 +772,9 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
         history = prepare_history("scatter_add_", self, node)
     write_inplace("scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_scatter_add(object self, object dim, object index, object src):
+cdef object call_scatter_add(self, dim, index, src):
     self = check_tensor(self, "scatter_add", "input", 1)
     dim = as_int(dim, "scatter_add", "dim", 2)
     index = check_tensor(index, "scatter_add", "index", 3)
@@ -938,7 +782,7 @@ cdef object call_scatter_add(object self, object dim, object index, object src):
     src = prepare_apart("scatter_add", src, self)
     return op_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
-cdef object call_scatter_add_(object self, object dim, object index, object src):
+cdef object call_scatter_add_(self, dim, index, src):
     self = check_tensor(self, "scatter_add_", "input", 1)
     dim = as_int(dim, "scatter_add_", "dim", 2)
     index = check_tensor(index, "scatter_add_", "index", 3)
@@ -951,8 +795,7 @@ def scatter_add(input, dim, index, src, *, out=None):
 
     ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -961,23 +804,13 @@ def scatter_add(input, dim, index, src, *, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         src: scatter_backward_src(grad, dim, index, src.shape)
         result: auto_linear
@@ -1001,60 +834,37 @@ cdef class IndexSelectBackward0(Node):
         self_shape = value_of(self, 0)
         dim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, index_select_backward(grad, self_shape, dim, index))
-        return 0
 
-    cpdef str name(self):
-        return "IndexSelectBackward0"
-
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_self_shape = saved_value(0)
+    _saved_dim = saved_value(1)
 
 cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_index_select(self_t, dim, index))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_index_select(self_t, dim, index))
 
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("index_select", (self, dim, index))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_select_of(array_of(self), dim, array_of(index)))
+    cdef int depth = begin_replaceable_op("index_select", (self, dim, index)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.index_select_of(array_of(self), dim, array_of(index))
+    )
     cdef IndexSelectBackward0 node
     if requires_grad_1(self):
         node = IndexSelectBackward0.__new__(IndexSelectBackward0)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 2, self)
         save_input(node, 0, index)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_index_select(result, self, dim, index)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_index_select(object self, object dim, object index):
+cdef object call_index_select(self, dim, index):
     self = check_tensor(self, "index_select", "input", 1)
     dim = as_int(dim, "index_select", "dim", 2)
     index = check_tensor(index, "index_select", "index", 3)
@@ -1065,8 +875,7 @@ def index_select(input, dim, index, *, out=None):
 
     ``index_select(Tensor self, int dim, Tensor index) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -1074,23 +883,13 @@ def index_select(input, dim, index, *, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: index_select_backward(grad, self.shape, dim, index)
         result: auto_linear
     """
@@ -1116,53 +915,33 @@ cdef class IndexAddBackward0(Node):
             dim = value_of(self, 0)
             alpha = value_of(self, 1)
             set_grad_input(grad_inputs, 1, op_mul_scalar(op_index_select(grad, dim, index), conj_number(alpha)))
-        return 0
 
-    cpdef str name(self):
-        return "IndexAddBackward0"
+    _saved_index, _raw_saved_index = saved_tensor(0)
+    _saved_dim = saved_value(0)
+    _saved_alpha = saved_value(1)
 
-    @property
-    def _saved_index(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_alpha(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_index(self):
-        return raw_saved(self, 0)
-
-cdef int tangents_index_add(TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase source, object alpha) except -1:
+cdef int tangents_index_add(
+    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase source, object alpha
+) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t, source_t
     cdef LevelWalk walk = walk_levels((self, source))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            source_t = walk.tangent(source)
-            self_t = walk.or_zeros(self_t, self)
-            source_t = walk.or_zeros(source_t, source)
-            walk.set_tangent(result, op_index_add(self_t, dim, index, source_t, alpha))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        source_t = walk.tangent(source)
+        self_t = walk.or_zeros(self_t, self)
+        source_t = walk.or_zeros(source_t, source)
+        walk.set_tangent(result, op_index_add(self_t, dim, index, source_t, alpha))
 
 cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("index_add", (self, dim, index, source, alpha))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
+    cdef int depth = begin_replaceable_op("index_add", (self, dim, index, source, alpha)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
+    )
     cdef IndexAddBackward0 node
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
-        node.init(2, 1, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, source)
+        connect_2(node, 1, 2, self, source)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
             set_value(node, 0, dim)
@@ -1170,40 +949,31 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
         set_history(result, node)
     if has_tangent_2(self, source):
         tangents_index_add(result, self, dim, index, source, alpha)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     check_inplace("index_add_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("index_add_", (self, dim, index, source, alpha))
+    cdef int depth = begin_op("index_add_", (self, dim, index, source, alpha)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, source):
-        copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha)))
     cdef IndexAddBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
-        node.init(2, 1, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, source)
+        connect_2(node, 1, 2, self, source)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
             set_value(node, 0, dim)
             set_value(node, 1, alpha)
         history = prepare_history("index_add_", self, node)
-    write_inplace("index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha))
+    write_inplace(
+        "index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
+    )
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_index_add(object self, object dim, object index, object source, object alpha):
+cdef object call_index_add(self, dim, index, source, alpha):
     self = check_tensor(self, "index_add", "input", 1)
     dim = as_int(dim, "index_add", "dim", 2)
     index = check_tensor(index, "index_add", "index", 3)
@@ -1212,7 +982,7 @@ cdef object call_index_add(object self, object dim, object index, object source,
     source = prepare_apart("index_add", source, self)
     return op_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
-cdef object call_index_add_(object self, object dim, object index, object source, object alpha):
+cdef object call_index_add_(self, dim, index, source, alpha):
     self = check_tensor(self, "index_add_", "input", 1)
     dim = as_int(dim, "index_add_", "dim", 2)
     index = check_tensor(index, "index_add_", "index", 3)
@@ -1226,8 +996,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
     ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
@@ -1237,23 +1006,13 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         source: grad.index_select(dim, index) * conj(alpha)
         result: auto_linear
@@ -1279,78 +1038,51 @@ cdef class MaskedFillBackward0(Node):
             if mask is None:
                 mask = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_where_tensor_scalar(mask, grad, 0))
-        return 0
 
-    cpdef str name(self):
-        return "MaskedFillBackward0"
-
-    @property
-    def _saved_mask(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_mask(self):
-        return raw_saved(self, 0)
+    _saved_mask, _raw_saved_mask = saved_tensor(0)
 
 cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorBase mask, TensorBase value) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t, value_t
     cdef LevelWalk walk = walk_levels((self, value))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            value_t = walk.tangent(value)
-            self_t = walk.or_zeros(self_t, self)
-            value_t = walk.or_zeros(value_t, value)
-            walk.set_tangent(result, op_masked_fill_tensor(self_t, mask, value_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        value_t = walk.tangent(value)
+        self_t = walk.or_zeros(self_t, self)
+        value_t = walk.or_zeros(value_t, value)
+        walk.set_tangent(result, op_masked_fill_tensor(self_t, mask, value_t))
 
 cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("masked_fill", (self, mask, value))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
+    cdef int depth = begin_replaceable_op("masked_fill", (self, mask, value)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value))
+    )
     cdef MaskedFillBackward0 node
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
-        node.init(2, 1, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, value)
+        connect_2(node, 1, 0, self, value)
         save_input(node, 0, mask)
         set_history(result, node)
     if has_tangent_2(self, value):
         tangents_masked_fill_tensor(result, self, mask, value)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     check_inplace("masked_fill_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("masked_fill_", (self, mask, value))
+    cdef int depth = begin_op("masked_fill_", (self, mask, value)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, value):
-        copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value)))
     cdef MaskedFillBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
-        node.init(2, 1, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, value)
+        connect_2(node, 1, 0, self, value)
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class MaskedFillScalarBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor``."""
@@ -1362,75 +1094,53 @@ cdef class MaskedFillScalarBackward0(Node):
         # self: masked_fill(grad, mask, 0)
         mask = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
-        return 0
 
     cpdef str name(self):
         return "MaskedFillBackward0"
 
-    @property
-    def _saved_mask(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_mask(self):
-        return raw_saved(self, 0)
+    _saved_mask, _raw_saved_mask = saved_tensor(0)
 
 cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorBase mask, object value) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_masked_fill_scalar(self_t, mask, 0))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_masked_fill_scalar(self_t, mask, 0))
 
 cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("masked_fill", (self, mask, value))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.masked_fill_of(array_of(self), array_of(mask), value))
+    cdef int depth = begin_replaceable_op("masked_fill", (self, mask, value)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.masked_fill_of(array_of(self), array_of(mask), value)
+    )
     cdef MaskedFillScalarBackward0 node
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, mask)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_masked_fill_scalar(result, self, mask, value)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     check_inplace("masked_fill_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("masked_fill_", (self, mask, value))
+    cdef int depth = begin_op("masked_fill_", (self, mask, value)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value)))
     cdef MaskedFillScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
     write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_masked_fill(object self, object mask, object value):
+cdef object call_masked_fill(self, mask, value):
     self = check_tensor(self, "masked_fill", "input", 1)
     mask = check_tensor(mask, "masked_fill", "mask", 2)
     value = as_operand(value, "masked_fill", "value", 3)
@@ -1438,7 +1148,7 @@ cdef object call_masked_fill(object self, object mask, object value):
         return op_masked_fill_tensor(<TensorBase>self, <TensorBase>mask, <TensorBase>value)
     return op_masked_fill_scalar(<TensorBase>self, <TensorBase>mask, value)
 
-cdef object call_masked_fill_(object self, object mask, object value):
+cdef object call_masked_fill_(self, mask, value):
     self = check_tensor(self, "masked_fill_", "input", 1)
     mask = check_tensor(mask, "masked_fill_", "mask", 2)
     value = as_operand(value, "masked_fill_", "value", 3)
@@ -1451,27 +1161,17 @@ def masked_fill(input, mask, value):
 
     ``masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     mask : Tensor
     value : Tensor or number
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: masked_fill(grad, mask, 0)
         value: where(mask, grad, 0)
         result: auto_linear
@@ -1494,55 +1194,35 @@ cdef class MaskedSelectBackward0(Node):
         mask = unpack(self, 0)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, masked_select_backward(grad, self_shape, mask))
-        return 0
 
-    cpdef str name(self):
-        return "MaskedSelectBackward0"
-
-    @property
-    def _saved_mask(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_mask(self):
-        return raw_saved(self, 0)
+    _saved_mask, _raw_saved_mask = saved_tensor(0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase mask) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_masked_select(self_t, mask))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_masked_select(self_t, mask))
 
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("masked_select", (self, mask))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(indexing.masked_select_of(array_of(self), array_of(mask)))
+    cdef int depth = begin_replaceable_op("masked_select", (self, mask)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        indexing.masked_select_of(array_of(self), array_of(mask))
+    )
     cdef MaskedSelectBackward0 node
     if requires_grad_1(self):
         node = MaskedSelectBackward0.__new__(MaskedSelectBackward0)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         save_input(node, 0, mask)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
         tangents_masked_select(result, self, mask)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_masked_select(object self, object mask):
+cdef object call_masked_select(self, mask):
     self = check_tensor(self, "masked_select", "input", 1)
     mask = check_tensor(mask, "masked_select", "mask", 2)
     return op_masked_select(<TensorBase>self, <TensorBase>mask)
@@ -1552,28 +1232,17 @@ def masked_select(input, mask, *, out=None):
 
     ``masked_select(Tensor self, Tensor mask) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     mask : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: masked_select_backward(grad, self.shape, mask)
         result: auto_linear
     """
@@ -1592,46 +1261,33 @@ cdef class GeometrySliceBackward0(Node):
         # self: geometry_scatter(grad, geometry)
         geometry = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_geometry_scatter(grad, geometry))
-        return 0
 
-    cpdef str name(self):
-        return "GeometrySliceBackward0"
-
-    @property
-    def _saved_geometry(self):
-        return unpack_object(self, 0)
+    _saved_geometry = saved_object(0)
 
 cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geometry) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_geometry_slice(self_t, geometry))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_geometry_slice(self_t, geometry))
 
 cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("geometry_slice", (self, geometry))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(view_places.geometry_slice_of(array_of(self), arrays_in(geometry)))
+    cdef int depth = begin_replaceable_op("geometry_slice", (self, geometry)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        view_places.geometry_slice_of(array_of(self), arrays_in(geometry))
+    )
     cdef GeometrySliceBackward0 node
     if requires_grad_1(self):
         node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_geometry_slice(result, self, geometry)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_geometry_slice(object self, object geometry):
+cdef object call_geometry_slice(self, geometry):
     self = check_tensor(self, "geometry_slice", "input", 1)
     return op_geometry_slice(<TensorBase>self, geometry)
 
@@ -1640,24 +1296,16 @@ def geometry_slice(input, geometry):
 
     ``geometry_slice(Tensor self, object geometry) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     geometry : object
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: geometry_scatter(grad, geometry)
         result: auto_linear
     """
@@ -1676,46 +1324,33 @@ cdef class GeometryScatterBackward0(Node):
         # self: geometry_slice(grad, geometry)
         geometry = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_geometry_slice(grad, geometry))
-        return 0
 
-    cpdef str name(self):
-        return "GeometryScatterBackward0"
-
-    @property
-    def _saved_geometry(self):
-        return unpack_object(self, 0)
+    _saved_geometry = saved_object(0)
 
 cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object geometry) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_geometry_scatter(self_t, geometry))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_geometry_scatter(self_t, geometry))
 
 cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("geometry_scatter", (self, geometry))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(view_places.geometry_scatter_of(array_of(self), arrays_in(geometry)))
+    cdef int depth = begin_replaceable_op("geometry_scatter", (self, geometry)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        view_places.geometry_scatter_of(array_of(self), arrays_in(geometry))
+    )
     cdef GeometryScatterBackward0 node
     if requires_grad_1(self):
         node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_geometry_scatter(result, self, geometry)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_geometry_scatter(object self, object geometry):
+cdef object call_geometry_scatter(self, geometry):
     self = check_tensor(self, "geometry_scatter", "input", 1)
     return op_geometry_scatter(<TensorBase>self, geometry)
 
@@ -1724,28 +1359,21 @@ def geometry_scatter(input, geometry):
 
     ``geometry_scatter(Tensor self, object geometry) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     geometry : object
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: geometry_slice(grad, geometry)
         result: auto_linear
     """
     return call_geometry_scatter(input, geometry)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

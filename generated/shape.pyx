@@ -13,6 +13,7 @@ from gradsmith.runtime.calls.arguments cimport (
     ndim_of,
     shape_of,
 )
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.inplace cimport check_change
 from gradsmith.runtime.calls.second_names cimport take_second_names
@@ -20,8 +21,9 @@ from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
 from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, end_op, watching
+from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport begin_op, ended, watching
+from gradsmith.runtime.history.saved_attributes cimport saved_object, saved_value
 from gradsmith.runtime.tensors.become_view cimport become_view
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of
@@ -48,46 +50,31 @@ cdef class ReshapeBackward0(Node):
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "ReshapeBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_reshape(TensorBase result, TensorBase self, object shape) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_reshape(self_t, shape))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_reshape(self_t, shape))
 
 cdef TensorBase op_reshape(TensorBase self, object shape):
-    cdef int span = 0
-    if watching:
-        span = begin_op("reshape", (self, shape))
+    cdef int depth = begin_op("reshape", (self, shape)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
     cdef ReshapeBackward0 node
     if requires_grad_1(self):
         node = ReshapeBackward0.__new__(ReshapeBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_reshape(result, self, shape)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_reshape(object self, object shape):
+cdef object call_reshape(self, shape):
     self = check_tensor(self, "reshape", "input", 1)
     shape = as_int_tuple(shape, "reshape", "shape", 2)
     return op_reshape(<TensorBase>self, shape)
@@ -97,25 +84,17 @@ def reshape(input, shape):
 
     ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     shape : int or sequence of int
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
     """
@@ -135,51 +114,36 @@ cdef class ViewBackward0(Node):
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "ViewBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_view(TensorBase result, TensorBase self, object size) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_view(self_t, size))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_view(self_t, size))
 
 cdef TensorBase op_view(TensorBase self, object size):
-    cdef int span = 0
-    if watching:
-        span = begin_op("view", (self, size))
+    cdef int depth = begin_op("view", (self, size)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
     cdef ViewBackward0 node
     if requires_grad_1(self):
         node = ViewBackward0.__new__(ViewBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_view(result, self, size)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_view(object self, object size):
+cdef object call_view(self, size):
     self = check_tensor(self, "view", "input", 1)
     size = as_int_tuple(size, "view", "size", 2)
     return op_view(<TensorBase>self, size)
 
-cdef object call_view_copy(object self, object size):
+cdef object call_view_copy(self, size):
     self = check_tensor(self, "view_copy", "input", 1)
     size = as_int_tuple(size, "view_copy", "size", 2)
     return copy_of(op_view(<TensorBase>self, size))
@@ -189,26 +153,17 @@ def view_copy(input, size, *, out=None):
 
     ``view(Tensor(a) self, int[] size) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     size : int or sequence of int
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
     """
@@ -219,15 +174,11 @@ def view_copy(input, size, *, out=None):
 # derivatives.yaml: view_as
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("view_as", (self, other))
+    cdef int depth = begin_op("view_as", (self, other)) if watching else 0
     cdef TensorBase result = op_view(self, shape_of(other))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_view_as(object self, object other):
+cdef object call_view_as(self, other):
     self = check_tensor(self, "view_as", "input", 1)
     other = check_tensor(other, "view_as", "other", 2)
     return op_view_as(<TensorBase>self, <TensorBase>other)
@@ -237,15 +188,11 @@ cdef object call_view_as(object self, object other):
 # derivatives.yaml: reshape_as
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("reshape_as", (self, other))
+    cdef int depth = begin_op("reshape_as", (self, other)) if watching else 0
     cdef TensorBase result = op_reshape(self, shape_of(other))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_reshape_as(object self, object other):
+cdef object call_reshape_as(self, other):
     self = check_tensor(self, "reshape_as", "input", 1)
     other = check_tensor(other, "reshape_as", "other", 2)
     return op_reshape_as(<TensorBase>self, <TensorBase>other)
@@ -255,15 +202,11 @@ cdef object call_reshape_as(object self, object other):
 # derivatives.yaml: flatten
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("flatten", (self, start_dim, end_dim))
+    cdef int depth = begin_op("flatten", (self, start_dim, end_dim)) if watching else 0
     cdef TensorBase result = flattened(self, start_dim, end_dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_flatten(object self, object start_dim, object end_dim):
+cdef object call_flatten(self, start_dim, end_dim):
     self = check_tensor(self, "flatten", "input", 1)
     start_dim = as_int(start_dim, "flatten", "start_dim", 2)
     end_dim = as_int(end_dim, "flatten", "end_dim", 3)
@@ -274,21 +217,16 @@ def flatten(input, start_dim=0, end_dim=-1):
 
     ``flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     start_dim : int, default 0
     end_dim : int, default -1
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_flatten(input, start_dim, end_dim)
 
@@ -297,15 +235,11 @@ def flatten(input, start_dim=0, end_dim=-1):
 # derivatives.yaml: ravel
 
 cdef TensorBase op_ravel(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("ravel", (self,))
+    cdef int depth = begin_op("ravel", (self,)) if watching else 0
     cdef TensorBase result = op_view(op_contiguous(self), (-1,))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_ravel(object self):
+cdef object call_ravel(self):
     self = check_tensor(self, "ravel", "input", 1)
     return op_ravel(<TensorBase>self)
 
@@ -314,19 +248,14 @@ def ravel(input):
 
     ``ravel(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_ravel(input)
 
@@ -344,73 +273,51 @@ cdef class TransposeBackward0(Node):
         dim0 = value_of(self, 0)
         dim1 = value_of(self, 1)
         set_grad_input(grad_inputs, 0, op_transpose(grad, dim0, dim1))
-        return 0
 
-    cpdef str name(self):
-        return "TransposeBackward0"
-
-    @property
-    def _saved_dim0(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim1(self):
-        return value_of(self, 1)
+    _saved_dim0 = saved_value(0)
+    _saved_dim1 = saved_value(1)
 
 cdef int tangents_transpose(TensorBase result, TensorBase self, object dim0, object dim1) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_transpose(self_t, dim0, dim1))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_transpose(self_t, dim0, dim1))
 
 cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
-    cdef int span = 0
-    if watching:
-        span = begin_op("transpose", (self, dim0, dim1))
+    cdef int depth = begin_op("transpose", (self, dim0, dim1)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
     cdef TransposeBackward0 node
     if requires_grad_1(self):
         node = TransposeBackward0.__new__(TransposeBackward0)
-        node.init(1, 0, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 2, self)
         set_value(node, 0, dim0)
         set_value(node, 1, dim1)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_transpose(result, self, dim0, dim1)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_transpose(TensorBase self, object dim0, object dim1):
     check_change("transpose_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("transpose_", (self, dim0, dim1))
+    cdef int depth = begin_op("transpose_", (self, dim0, dim1)) if watching else 0
     become_view(self, op_transpose(self, dim0, dim1))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_transpose(object self, object dim0, object dim1):
+cdef object call_transpose(self, dim0, dim1):
     self = check_tensor(self, "transpose", "input", 1)
     dim0 = as_int(dim0, "transpose", "dim0", 2)
     dim1 = as_int(dim1, "transpose", "dim1", 3)
     return op_transpose(<TensorBase>self, dim0, dim1)
 
-cdef object call_transpose_(object self, object dim0, object dim1):
+cdef object call_transpose_(self, dim0, dim1):
     self = check_tensor(self, "transpose_", "input", 1)
     dim0 = as_int(dim0, "transpose_", "dim0", 2)
     dim1 = as_int(dim1, "transpose_", "dim1", 3)
     return inplace_transpose(<TensorBase>self, dim0, dim1)
 
-cdef object call_transpose_copy(object self, object dim0, object dim1):
+cdef object call_transpose_copy(self, dim0, dim1):
     self = check_tensor(self, "transpose_copy", "input", 1)
     dim0 = as_int(dim0, "transpose_copy", "dim0", 2)
     dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
@@ -421,26 +328,18 @@ def transpose(input, dim0, dim1):
 
     ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim0 : int
     dim1 : int
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.transpose(dim0, dim1)
         result: auto_linear
     """
@@ -451,27 +350,18 @@ def transpose_copy(input, dim0, dim1, *, out=None):
 
     ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim0 : int
     dim1 : int
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.transpose(dim0, dim1)
         result: auto_linear
     """
@@ -486,31 +376,23 @@ swapdims_copy = transpose_copy
 # derivatives.yaml: swapaxes
 
 cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
-    cdef int span = 0
-    if watching:
-        span = begin_op("swapaxes", (self, axis0, axis1))
+    cdef int depth = begin_op("swapaxes", (self, axis0, axis1)) if watching else 0
     cdef TensorBase result = op_transpose(self, axis0, axis1)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_swapaxes(TensorBase self, object axis0, object axis1):
     check_change("swapaxes_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("swapaxes_", (self, axis0, axis1))
+    cdef int depth = begin_op("swapaxes_", (self, axis0, axis1)) if watching else 0
     become_view(self, op_swapaxes(self, axis0, axis1))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_swapaxes(object self, object axis0, object axis1):
+cdef object call_swapaxes(self, axis0, axis1):
     self = check_tensor(self, "swapaxes", "input", 1)
     axis0 = as_int(axis0, "swapaxes", "axis0", 2)
     axis1 = as_int(axis1, "swapaxes", "axis1", 3)
     return op_swapaxes(<TensorBase>self, axis0, axis1)
 
-cdef object call_swapaxes_(object self, object axis0, object axis1):
+cdef object call_swapaxes_(self, axis0, axis1):
     self = check_tensor(self, "swapaxes_", "input", 1)
     axis0 = as_int(axis0, "swapaxes_", "axis0", 2)
     axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
@@ -521,21 +403,16 @@ def swapaxes(input, axis0, axis1):
 
     ``swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     axis0 : int
     axis1 : int
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_swapaxes(input, axis0, axis1)
 
@@ -544,15 +421,11 @@ def swapaxes(input, axis0, axis1):
 # derivatives.yaml: movedim
 
 cdef TensorBase op_movedim(TensorBase self, object source, object destination):
-    cdef int span = 0
-    if watching:
-        span = begin_op("movedim", (self, source, destination))
+    cdef int depth = begin_op("movedim", (self, source, destination)) if watching else 0
     cdef TensorBase result = op_permute(self, moved_dims(ndim_of(self), source, destination))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_movedim(object self, object source, object destination):
+cdef object call_movedim(self, source, destination):
     self = check_tensor(self, "movedim", "input", 1)
     source = as_int_tuple(source, "movedim", "source", 2)
     destination = as_int_tuple(destination, "movedim", "destination", 3)
@@ -563,21 +436,16 @@ def movedim(input, source, destination):
 
     ``movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     source : int or sequence of int
     destination : int or sequence of int
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_movedim(input, source, destination)
 
@@ -596,51 +464,36 @@ cdef class PermuteBackward0(Node):
         # self: grad.permute(inverse_permutation(dims))
         dims = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_permute(grad, inverse_permutation(dims)))
-        return 0
 
-    cpdef str name(self):
-        return "PermuteBackward0"
-
-    @property
-    def _saved_dims(self):
-        return value_of(self, 0)
+    _saved_dims = saved_value(0)
 
 cdef int tangents_permute(TensorBase result, TensorBase self, object dims) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_permute(self_t, dims))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_permute(self_t, dims))
 
 cdef TensorBase op_permute(TensorBase self, object dims):
-    cdef int span = 0
-    if watching:
-        span = begin_op("permute", (self, dims))
+    cdef int depth = begin_op("permute", (self, dims)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
     cdef PermuteBackward0 node
     if requires_grad_1(self):
         node = PermuteBackward0.__new__(PermuteBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, dims)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_permute(result, self, dims)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_permute(object self, object dims):
+cdef object call_permute(self, dims):
     self = check_tensor(self, "permute", "input", 1)
     dims = as_int_tuple(dims, "permute", "dims", 2)
     return op_permute(<TensorBase>self, dims)
 
-cdef object call_permute_copy(object self, object dims):
+cdef object call_permute_copy(self, dims):
     self = check_tensor(self, "permute_copy", "input", 1)
     dims = as_int_tuple(dims, "permute_copy", "dims", 2)
     return copy_of(op_permute(<TensorBase>self, dims))
@@ -650,25 +503,17 @@ def permute(input, dims):
 
     ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dims : int or sequence of int
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
     """
@@ -679,26 +524,17 @@ def permute_copy(input, dims, *, out=None):
 
     ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dims : int or sequence of int
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
     """
@@ -719,59 +555,42 @@ cdef class TBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad.t()
         set_grad_input(grad_inputs, 0, op_t(grad))
-        return 0
-
-    cpdef str name(self):
-        return "TBackward0"
 
 cdef int tangents_t(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_t(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_t(self_t))
 
 cdef TensorBase op_t(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("t", (self,))
+    cdef int depth = begin_op("t", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
     cdef TBackward0 node
     if requires_grad_1(self):
         node = TBackward0.__new__(TBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_t(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_t(TensorBase self):
     check_change("t_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("t_", (self,))
+    cdef int depth = begin_op("t_", (self,)) if watching else 0
     become_view(self, op_t(self))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_t(object self):
+cdef object call_t(self):
     self = check_tensor(self, "t", "input", 1)
     return op_t(<TensorBase>self)
 
-cdef object call_t_(object self):
+cdef object call_t_(self):
     self = check_tensor(self, "t_", "input", 1)
     return inplace_t(<TensorBase>self)
 
-cdef object call_t_copy(object self):
+cdef object call_t_copy(self):
     self = check_tensor(self, "t_copy", "input", 1)
     return copy_of(op_t(<TensorBase>self))
 
@@ -780,24 +599,16 @@ def t(input):
 
     ``t(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.t()
         result: auto_linear
     """
@@ -808,25 +619,16 @@ def t_copy(input, *, out=None):
 
     ``t(Tensor(a) self) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.t()
         result: auto_linear
     """
@@ -843,41 +645,28 @@ cdef class TBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: T(grad)
         set_grad_input(grad_inputs, 0, op_T(grad))
-        return 0
-
-    cpdef str name(self):
-        return "TBackward1"
 
 cdef int tangents_T(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_T(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_T(self_t))
 
 cdef TensorBase op_T(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("T", (self,))
+    cdef int depth = begin_op("T", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
     cdef TBackward1 node
     if requires_grad_1(self):
         node = TBackward1.__new__(TBackward1)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_T(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_T(object self):
+cdef object call_T(self):
     self = check_tensor(self, "T", "input", 1)
     return op_T(<TensorBase>self)
 
@@ -892,41 +681,28 @@ cdef class MTBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: mT(grad)
         set_grad_input(grad_inputs, 0, op_mT(grad))
-        return 0
-
-    cpdef str name(self):
-        return "MTBackward0"
 
 cdef int tangents_mT(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mT(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mT(self_t))
 
 cdef TensorBase op_mT(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("mT", (self,))
+    cdef int depth = begin_op("mT", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
     cdef MTBackward0 node
     if requires_grad_1(self):
         node = MTBackward0.__new__(MTBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_mT(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_mT(object self):
+cdef object call_mT(self):
     self = check_tensor(self, "mT", "input", 1)
     return op_mT(<TensorBase>self)
 
@@ -944,54 +720,35 @@ cdef class SqueezeBackward0(Node):
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "SqueezeBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_squeeze(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_squeeze(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_squeeze(self_t))
 
 cdef TensorBase op_squeeze(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("squeeze", (self,))
+    cdef int depth = begin_op("squeeze", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
     cdef SqueezeBackward0 node
     if requires_grad_1(self):
         node = SqueezeBackward0.__new__(SqueezeBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_squeeze(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_squeeze(TensorBase self):
     check_change("squeeze_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("squeeze_", (self,))
+    cdef int depth = begin_op("squeeze_", (self,)) if watching else 0
     become_view(self, op_squeeze(self))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
@@ -1007,78 +764,59 @@ cdef class SqueezeBackward1(Node):
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "SqueezeBackward1"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_squeeze_dim(TensorBase result, TensorBase self, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_squeeze_dim(self_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_squeeze_dim(self_t, dim))
 
 cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("squeeze", (self, dim))
+    cdef int depth = begin_op("squeeze", (self, dim)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
     cdef SqueezeBackward1 node
     if requires_grad_1(self):
         node = SqueezeBackward1.__new__(SqueezeBackward1)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_squeeze_dim(result, self, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_squeeze_dim(TensorBase self, object dim):
     check_change("squeeze_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("squeeze_", (self, dim))
+    cdef int depth = begin_op("squeeze_", (self, dim)) if watching else 0
     become_view(self, op_squeeze_dim(self, dim))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_squeeze(object self):
+cdef object call_squeeze(self):
     self = check_tensor(self, "squeeze", "input", 1)
     return op_squeeze(<TensorBase>self)
 
-cdef object call_squeeze_dim(object self, object dim):
+cdef object call_squeeze_dim(self, dim):
     self = check_tensor(self, "squeeze", "input", 1)
     dim = as_int_tuple(dim, "squeeze", "dim", 2)
     return op_squeeze_dim(<TensorBase>self, dim)
 
-cdef object call_squeeze_(object self):
+cdef object call_squeeze_(self):
     self = check_tensor(self, "squeeze_", "input", 1)
     return inplace_squeeze(<TensorBase>self)
 
-cdef object call_squeeze_dim_(object self, object dim):
+cdef object call_squeeze_dim_(self, dim):
     self = check_tensor(self, "squeeze_", "input", 1)
     dim = as_int_tuple(dim, "squeeze_", "dim", 2)
     return inplace_squeeze_dim(<TensorBase>self, dim)
 
-cdef object call_squeeze_copy(object self):
+cdef object call_squeeze_copy(self):
     self = check_tensor(self, "squeeze_copy", "input", 1)
     return copy_of(op_squeeze(<TensorBase>self))
 
-cdef object call_squeeze_dim_copy(object self, object dim):
+cdef object call_squeeze_dim_copy(self, dim):
     self = check_tensor(self, "squeeze_copy", "input", 1)
     dim = as_int_tuple(dim, "squeeze_copy", "dim", 2)
     return copy_of(op_squeeze_dim(<TensorBase>self, dim))
@@ -1086,35 +824,31 @@ cdef object call_squeeze_dim_copy(object self, object dim):
 def squeeze(input, dim=None):
     """View without the dimensions of size one.
 
-    View without those of the given dimensions that have size one.
-
     ``squeeze(Tensor(a) self) -> Tensor(a)``
+        View without the dimensions of size one.
     ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``
+        View without those of the given dimensions that have size one.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int
         Dimension to work along; negative ones count from the end.
     axis : int or sequence of int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad.reshape(self.shape)
-        result: auto_linear
+    Gradients:
+        squeeze
+            input: grad.reshape(self.shape)
+            result: auto_linear
+        squeeze.dim
+            input: grad.reshape(self.shape)
+            result: auto_linear
     """
     if dim is not None:
         return call_squeeze_dim(input, dim)
@@ -1123,36 +857,31 @@ def squeeze(input, dim=None):
 def squeeze_copy(input, dim=None, *, out=None):
     """View without the dimensions of size one. Copied into memory of its own.
 
-    View without those of the given dimensions that have size one.
-
     ``squeeze(Tensor(a) self) -> Tensor(a)``
+        View without the dimensions of size one.
     ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``
+        View without those of the given dimensions that have size one.
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int or sequence of int
         Dimension to work along; negative ones count from the end.
     axis : int or sequence of int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad.reshape(self.shape)
-        result: auto_linear
+    Gradients:
+        squeeze
+            input: grad.reshape(self.shape)
+            result: auto_linear
+        squeeze.dim
+            input: grad.reshape(self.shape)
+            result: auto_linear
     """
     if dim is not None:
         return give_out("squeeze_copy", out, call_squeeze_dim_copy(input, dim))
@@ -1172,66 +901,47 @@ cdef class UnsqueezeBackward0(Node):
         # self: grad.reshape(self.shape)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
-        return 0
 
-    cpdef str name(self):
-        return "UnsqueezeBackward0"
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_unsqueeze(TensorBase result, TensorBase self, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_unsqueeze(self_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_unsqueeze(self_t, dim))
 
 cdef TensorBase op_unsqueeze(TensorBase self, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("unsqueeze", (self, dim))
+    cdef int depth = begin_op("unsqueeze", (self, dim)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
     cdef UnsqueezeBackward0 node
     if requires_grad_1(self):
         node = UnsqueezeBackward0.__new__(UnsqueezeBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_unsqueeze(result, self, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_unsqueeze(TensorBase self, object dim):
     check_change("unsqueeze_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("unsqueeze_", (self, dim))
+    cdef int depth = begin_op("unsqueeze_", (self, dim)) if watching else 0
     become_view(self, op_unsqueeze(self, dim))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_unsqueeze(object self, object dim):
+cdef object call_unsqueeze(self, dim):
     self = check_tensor(self, "unsqueeze", "input", 1)
     dim = as_int(dim, "unsqueeze", "dim", 2)
     return op_unsqueeze(<TensorBase>self, dim)
 
-cdef object call_unsqueeze_(object self, object dim):
+cdef object call_unsqueeze_(self, dim):
     self = check_tensor(self, "unsqueeze_", "input", 1)
     dim = as_int(dim, "unsqueeze_", "dim", 2)
     return inplace_unsqueeze(<TensorBase>self, dim)
 
-cdef object call_unsqueeze_copy(object self, object dim):
+cdef object call_unsqueeze_copy(self, dim):
     self = check_tensor(self, "unsqueeze_copy", "input", 1)
     dim = as_int(dim, "unsqueeze_copy", "dim", 2)
     return copy_of(op_unsqueeze(<TensorBase>self, dim))
@@ -1241,28 +951,20 @@ def unsqueeze(input, dim):
 
     ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
     """
@@ -1273,29 +975,20 @@ def unsqueeze_copy(input, dim, *, out=None):
 
     ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
     """
@@ -1312,46 +1005,33 @@ cdef class ExpandBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
-        return 0
-
-    cpdef str name(self):
-        return "ExpandBackward0"
 
 cdef int tangents_expand(TensorBase result, TensorBase self, object size) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_expand(self_t, size))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_expand(self_t, size))
 
 cdef TensorBase op_expand(TensorBase self, object size):
-    cdef int span = 0
-    if watching:
-        span = begin_op("expand", (self, size))
+    cdef int depth = begin_op("expand", (self, size)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
     cdef ExpandBackward0 node
     if requires_grad_1(self):
         node = ExpandBackward0.__new__(ExpandBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_expand(result, self, size)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_expand(object self, object size):
+cdef object call_expand(self, size):
     self = check_tensor(self, "expand", "input", 1)
     size = as_int_tuple(size, "expand", "size", 2)
     return op_expand(<TensorBase>self, size)
 
-cdef object call_expand_copy(object self, object size):
+cdef object call_expand_copy(self, size):
     self = check_tensor(self, "expand_copy", "input", 1)
     size = as_int_tuple(size, "expand_copy", "size", 2)
     return copy_of(op_expand(<TensorBase>self, size))
@@ -1361,26 +1041,17 @@ def expand_copy(input, size, *, out=None):
 
     ``expand(Tensor(a) self, int[] size) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     size : int or sequence of int
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         result: auto_linear
     """
@@ -1391,15 +1062,11 @@ def expand_copy(input, size, *, out=None):
 # derivatives.yaml: broadcast_to
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
-    cdef int span = 0
-    if watching:
-        span = begin_op("broadcast_to", (self, size))
+    cdef int depth = begin_op("broadcast_to", (self, size)) if watching else 0
     cdef TensorBase result = op_expand(self, size)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_broadcast_to(object self, object size):
+cdef object call_broadcast_to(self, size):
     self = check_tensor(self, "broadcast_to", "input", 1)
     size = as_int_tuple(size, "broadcast_to", "size", 2)
     return op_broadcast_to(<TensorBase>self, size)
@@ -1409,20 +1076,15 @@ def broadcast_to(input, size):
 
     ``broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     size : int or sequence of int
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_broadcast_to(input, size)
 
@@ -1431,15 +1093,11 @@ def broadcast_to(input, size):
 # derivatives.yaml: expand_as
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("expand_as", (self, other))
+    cdef int depth = begin_op("expand_as", (self, other)) if watching else 0
     cdef TensorBase result = op_expand(self, shape_of(other))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_expand_as(object self, object other):
+cdef object call_expand_as(self, other):
     self = check_tensor(self, "expand_as", "input", 1)
     other = check_tensor(other, "expand_as", "other", 2)
     return op_expand_as(<TensorBase>self, <TensorBase>other)
@@ -1449,39 +1107,31 @@ cdef object call_expand_as(object self, object other):
 # derivatives.yaml: as_strided
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
-    cdef int span = 0
-    if watching:
-        span = begin_op("as_strided", (self, size, stride, storage_offset))
+    cdef int depth = begin_op("as_strided", (self, size, stride, storage_offset)) if watching else 0
     cdef TensorBase result = op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_as_strided(TensorBase self, object size, object stride, object storage_offset):
     check_change("as_strided_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("as_strided_", (self, size, stride, storage_offset))
+    cdef int depth = begin_op("as_strided_", (self, size, stride, storage_offset)) if watching else 0
     become_view(self, op_as_strided(self, size, stride, storage_offset))
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_as_strided(object self, object size, object stride, object storage_offset):
+cdef object call_as_strided(self, size, stride, storage_offset):
     self = check_tensor(self, "as_strided", "input", 1)
     size = as_int_tuple(size, "as_strided", "size", 2)
     stride = as_int_tuple(stride, "as_strided", "stride", 3)
     storage_offset = as_int_or_none(storage_offset, "as_strided", "storage_offset", 4)
     return op_as_strided(<TensorBase>self, size, stride, storage_offset)
 
-cdef object call_as_strided_(object self, object size, object stride, object storage_offset):
+cdef object call_as_strided_(self, size, stride, storage_offset):
     self = check_tensor(self, "as_strided_", "input", 1)
     size = as_int_tuple(size, "as_strided_", "size", 2)
     stride = as_int_tuple(stride, "as_strided_", "stride", 3)
     storage_offset = as_int_or_none(storage_offset, "as_strided_", "storage_offset", 4)
     return inplace_as_strided(<TensorBase>self, size, stride, storage_offset)
 
-cdef object call_as_strided_copy(object self, object size, object stride, object storage_offset):
+cdef object call_as_strided_copy(self, size, stride, storage_offset):
     self = check_tensor(self, "as_strided_copy", "input", 1)
     size = as_int_tuple(size, "as_strided_copy", "size", 2)
     stride = as_int_tuple(stride, "as_strided_copy", "stride", 3)
@@ -1493,22 +1143,17 @@ def as_strided(input, size, stride, storage_offset=None):
 
     ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     size : int or sequence of int
     stride : int or sequence of int
     storage_offset : int, optional
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_as_strided(input, size, stride, storage_offset)
 
@@ -1517,23 +1162,17 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
 
     ``as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     size : int or sequence of int
     stride : int or sequence of int
     storage_offset : int, optional
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return give_out("as_strided_copy", out, call_as_strided_copy(input, size, stride, storage_offset))
 
@@ -1550,46 +1189,31 @@ cdef class StridedViewBackward0(Node):
         # self: strided_view_backward(grad, geometry)
         geometry = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, strided_view_backward(grad, geometry))
-        return 0
 
-    cpdef str name(self):
-        return "StridedViewBackward0"
-
-    @property
-    def _saved_geometry(self):
-        return unpack_object(self, 0)
+    _saved_geometry = saved_object(0)
 
 cdef int tangents_strided_view(TensorBase result, TensorBase self, object geometry) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_strided_view(self_t, geometry))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_strided_view(self_t, geometry))
 
 cdef TensorBase op_strided_view(TensorBase self, object geometry):
-    cdef int span = 0
-    if watching:
-        span = begin_op("strided_view", (self, geometry))
+    cdef int depth = begin_op("strided_view", (self, geometry)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), arrays_in(geometry)))
     cdef StridedViewBackward0 node
     if requires_grad_1(self):
         node = StridedViewBackward0.__new__(StridedViewBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         tangents_strided_view(result, self, geometry)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_strided_view(object self, object geometry):
+cdef object call_strided_view(self, geometry):
     self = check_tensor(self, "strided_view", "input", 1)
     return op_strided_view(<TensorBase>self, geometry)
 
@@ -1598,29 +1222,22 @@ def strided_view(input, geometry):
 
     ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     geometry : object
 
-    Returns
-    -------
+    Returns:
     Tensor
         A view of `input` where possible.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: strided_view_backward(grad, geometry)
         result: auto_linear
     """
     return call_strided_view(input, geometry)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

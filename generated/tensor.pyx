@@ -672,7 +672,8 @@ cdef class Tensor(Variable):
         return method_bind_clamp((self, *args), kwargs)
 
     def clamp_(self, *args, **kwargs):
-        """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes. Written into the tensor itself."""
+        """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes. Written
+        into the tensor itself."""
         return bind_clamp_((self, *args), kwargs)
 
     def clamp_min(self, min):
@@ -816,7 +817,8 @@ cdef class Tensor(Variable):
         return call_relu(self)
 
     def relu_(self):
-        """Each element, zero instead of a negative one. The gradient at zero is zero. Written into the tensor itself."""
+        """Each element, zero instead of a negative one. The gradient at zero is zero. Written into the tensor
+        itself."""
         return call_relu_(self)
 
     def silu_(self):
@@ -984,13 +986,15 @@ cdef class Tensor(Variable):
         return call_bitwise_not_(self)
 
     def bitwise_left_shift(self, other=None, *, x2=None):
-        """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative number."""
+        """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative
+        number."""
         if x2 is not None:
             other = only_one((other, x2), "bitwise_left_shift", "other")
         return call_bitwise_left_shift(self, other)
 
     def bitwise_left_shift_(self, other=None, *, x2=None):
-        """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative number. Written into the tensor itself."""
+        """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative
+        number. Written into the tensor itself."""
         if x2 is not None:
             other = only_one((other, x2), "bitwise_left_shift_", "other")
         return call_bitwise_left_shift_(self, other)
@@ -1258,7 +1262,8 @@ cdef class Tensor(Variable):
         return call_as_strided(self, size, stride, storage_offset)
 
     def as_strided_(self, size, stride, storage_offset=None):
-        """View with any sizes and strides (in elements) over the tensor's memory. In place: the tensor itself becomes the view."""
+        """View with any sizes and strides (in elements) over the tensor's memory. In place: the tensor itself becomes
+        the view."""
         return call_as_strided_(self, size, stride, storage_offset)
 
     def split(self, *args, **kwargs):
@@ -1290,7 +1295,8 @@ cdef class Tensor(Variable):
         return call_index_put(self, indices, values, accumulate)
 
     def index_put_(self, indices, values, accumulate=False):
-        """Copy with the elements that an index names replaced, or with `accumulate` increased. Written into the tensor itself."""
+        """Copy with the elements that an index names replaced, or with `accumulate` increased. Written into the tensor
+        itself."""
         return call_index_put_(self, indices, values, accumulate)
 
     def select(self, dim=None, index=None, *, axis=None):
@@ -1316,7 +1322,8 @@ cdef class Tensor(Variable):
         return method_bind_scatter((self, *args), kwargs)
 
     def scatter_(self, *args, **kwargs):
-        """Copy in which elements along a dimension are replaced where an index tensor says. Written into the tensor itself."""
+        """Copy in which elements along a dimension are replaced where an index tensor says. Written into the tensor
+        itself."""
         return bind_scatter_((self, *args), kwargs)
 
     def scatter_add(self, dim=None, index=None, src=None, *, axis=None):
@@ -1326,7 +1333,8 @@ cdef class Tensor(Variable):
         return call_scatter_add(self, dim, index, src)
 
     def scatter_add_(self, dim=None, index=None, src=None, *, axis=None):
-        """Copy in which elements along a dimension are increased where an index tensor says. Written into the tensor itself."""
+        """Copy in which elements along a dimension are increased where an index tensor says. Written into the tensor
+        itself."""
         if axis is not None:
             dim = only_one((dim, axis), "scatter_add_", "dim")
         return call_scatter_add_(self, dim, index, src)
@@ -1344,7 +1352,8 @@ cdef class Tensor(Variable):
         return call_index_add(self, dim, index, source, alpha)
 
     def index_add_(self, dim=None, index=None, source=None, *, alpha=1, axis=None):
-        """Copy in which slices along a dimension are increased, in the order of an index. Written into the tensor itself."""
+        """Copy in which slices along a dimension are increased, in the order of an index. Written into the tensor
+        itself."""
         if axis is not None:
             dim = only_one((dim, axis), "index_add_", "dim")
         return call_index_add_(self, dim, index, source, alpha)
@@ -1388,7 +1397,8 @@ cdef class Tensor(Variable):
         return call_outer(self, vec2)
 
     def clone(self):
-        """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see contiguous."""
+        """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
+        contiguous."""
         return call_clone(self)
 
     def detach(self):

@@ -5,17 +5,25 @@ from cpython.ref cimport PyObject
 
 from gradsmith.runtime.arrays.array cimport COS, COSH, SIN, SINH, TAN, TANH, FusedKernel, unary, unary_into
 from gradsmith.runtime.calls.arguments cimport check_tensor, copy_into
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
 
@@ -49,79 +57,52 @@ cdef class SinBackward0(Node):
         # self: grad * conj(cos(self))
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cos(self_))))
-        return 0
 
-    cpdef str name(self):
-        return "SinBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_cos(self)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_cos(self)))
 
 cdef TensorBase op_sin(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sin", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SIN, self.array))
+    cdef int depth = begin_replaceable_op("sin", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIN, self.array))
     cdef SinBackward0 node
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sin(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sin(TensorBase self):
     check_inplace("sin_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sin_", (self,))
+    cdef int depth = begin_op("sin_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("sin_", self, op_sin(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sin_", self, op_sin(original_of(self))))
     cdef SinBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sin_", self, node)
     unary_into(SIN, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_sin(object self):
+cdef object call_sin(self):
     self = check_tensor(self, "sin", "input", 1)
     return op_sin(<TensorBase>self)
 
-cdef object call_sin_(object self):
+cdef object call_sin_(self):
     self = check_tensor(self, "sin_", "input", 1)
     return inplace_sin(<TensorBase>self)
 
@@ -130,25 +111,16 @@ def sin(input, *, out=None):
 
     ``sin(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(cos(self))
         result: auto_element_wise
     """
@@ -170,79 +142,52 @@ cdef class CosBackward0(Node):
         # self: -grad * conj(sin(self))
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_sin(self_))))
-        return 0
 
-    cpdef str name(self):
-        return "CosBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_sin(self)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_sin(self)))
 
 cdef TensorBase op_cos(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("cos", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(COS, self.array))
+    cdef int depth = begin_replaceable_op("cos", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COS, self.array))
     cdef CosBackward0 node
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_cos(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_cos(TensorBase self):
     check_inplace("cos_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("cos_", (self,))
+    cdef int depth = begin_op("cos_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("cos_", self, op_cos(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("cos_", self, op_cos(original_of(self))))
     cdef CosBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("cos_", self, node)
     unary_into(COS, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_cos(object self):
+cdef object call_cos(self):
     self = check_tensor(self, "cos", "input", 1)
     return op_cos(<TensorBase>self)
 
-cdef object call_cos_(object self):
+cdef object call_cos_(self):
     self = check_tensor(self, "cos_", "input", 1)
     return inplace_cos(<TensorBase>self)
 
@@ -251,25 +196,16 @@ def cos(input, *, out=None):
 
     ``cos(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: -grad * conj(sin(self))
         result: auto_element_wise
     """
@@ -291,82 +227,55 @@ cdef class TanBackward0(Node):
         # self: grad * conj(1 + result * result)
         result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(op_mul_tensor(result, result), 1))))
-        return 0
 
-    cpdef str name(self):
-        return "TanBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1)))
 
 cdef TensorBase op_tan(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("tan", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(TAN, self.array))
+    cdef int depth = begin_replaceable_op("tan", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TAN, self.array))
     cdef TanBackward0 node
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_tan(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_tan(TensorBase self):
     check_inplace("tan_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("tan_", (self,))
+    cdef int depth = begin_op("tan_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("tan_", self, op_tan(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("tan_", self, op_tan(self)))
     cdef TanBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("tan_", self, node)
     unary_into(TAN, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_tan(object self):
+cdef object call_tan(self):
     self = check_tensor(self, "tan", "input", 1)
     return op_tan(<TensorBase>self)
 
-cdef object call_tan_(object self):
+cdef object call_tan_(self):
     self = check_tensor(self, "tan_", "input", 1)
     return inplace_tan(<TensorBase>self)
 
@@ -375,25 +284,16 @@ def tan(input, *, out=None):
 
     ``tan(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(1 + result * result)
         result: auto_element_wise
     """
@@ -415,79 +315,52 @@ cdef class SinhBackward0(Node):
         # self: grad * conj(cosh(self))
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cosh(self_))))
-        return 0
 
-    cpdef str name(self):
-        return "SinhBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_cosh(self)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_cosh(self)))
 
 cdef TensorBase op_sinh(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sinh", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SINH, self.array))
+    cdef int depth = begin_replaceable_op("sinh", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SINH, self.array))
     cdef SinhBackward0 node
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sinh(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sinh(TensorBase self):
     check_inplace("sinh_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sinh_", (self,))
+    cdef int depth = begin_op("sinh_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("sinh_", self, op_sinh(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sinh_", self, op_sinh(original_of(self))))
     cdef SinhBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sinh_", self, node)
     unary_into(SINH, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_sinh(object self):
+cdef object call_sinh(self):
     self = check_tensor(self, "sinh", "input", 1)
     return op_sinh(<TensorBase>self)
 
-cdef object call_sinh_(object self):
+cdef object call_sinh_(self):
     self = check_tensor(self, "sinh_", "input", 1)
     return inplace_sinh(<TensorBase>self)
 
@@ -496,25 +369,16 @@ def sinh(input, *, out=None):
 
     ``sinh(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(cosh(self))
         result: auto_element_wise
     """
@@ -536,79 +400,52 @@ cdef class CoshBackward0(Node):
         # self: grad * conj(sinh(self))
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sinh(self_))))
-        return 0
 
-    cpdef str name(self):
-        return "CoshBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_sinh(self)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_sinh(self)))
 
 cdef TensorBase op_cosh(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("cosh", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(COSH, self.array))
+    cdef int depth = begin_replaceable_op("cosh", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COSH, self.array))
     cdef CoshBackward0 node
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_cosh(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_cosh(TensorBase self):
     check_inplace("cosh_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("cosh_", (self,))
+    cdef int depth = begin_op("cosh_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("cosh_", self, op_cosh(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("cosh_", self, op_cosh(original_of(self))))
     cdef CoshBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("cosh_", self, node)
     unary_into(COSH, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_cosh(object self):
+cdef object call_cosh(self):
     self = check_tensor(self, "cosh", "input", 1)
     return op_cosh(<TensorBase>self)
 
-cdef object call_cosh_(object self):
+cdef object call_cosh_(self):
     self = check_tensor(self, "cosh_", "input", 1)
     return inplace_cosh(<TensorBase>self)
 
@@ -617,25 +454,16 @@ def cosh(input, *, out=None):
 
     ``cosh(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(sinh(self))
         result: auto_element_wise
     """
@@ -656,83 +484,58 @@ cdef class TanhBackward0(Node):
         cdef TensorBase result
         # self: grad * conj(1 - result * result)
         result = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result)))))
-        return 0
+        set_grad_input(
+            grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
+        )
 
-    cpdef str name(self):
-        return "TanhBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
 
 cdef TensorBase op_tanh(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("tanh", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(TANH, self.array))
+    cdef int depth = begin_replaceable_op("tanh", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TANH, self.array))
     cdef TanhBackward0 node
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_tanh(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("tanh_", (self,))
+    cdef int depth = begin_op("tanh_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("tanh_", self, op_tanh(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("tanh_", self, op_tanh(self)))
     cdef TanhBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("tanh_", self, node)
     unary_into(TANH, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_tanh(object self):
+cdef object call_tanh(self):
     self = check_tensor(self, "tanh", "input", 1)
     return op_tanh(<TensorBase>self)
 
-cdef object call_tanh_(object self):
+cdef object call_tanh_(self):
     self = check_tensor(self, "tanh_", "input", 1)
     return inplace_tanh(<TensorBase>self)
 
@@ -741,29 +544,21 @@ def tanh(input, *, out=None):
 
     ``tanh(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(1 - result * result)
         result: auto_element_wise
     """
     return give_out("tanh", out, call_tanh(input))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -15,6 +15,7 @@ from gradsmith.runtime.arrays.array cimport (
     unary_into,
 )
 from gradsmith.runtime.calls.arguments cimport check_real, check_tensor, copy_into, is_complex
+from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.calls.fused cimport apply_fused
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
@@ -22,11 +23,18 @@ from gradsmith.runtime.calls.preparation cimport prepare_magnitude, prepare_nume
 from gradsmith.runtime.calls.second_names cimport take_second_names
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, saved_attribute, unpack
+from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport collect_edge, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, begin_replaceable_op, end_op, replayed_result, watching
-from gradsmith.runtime.history.saved_hooks cimport raw_saved
+from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
+from gradsmith.runtime.history.observers cimport (
+    begin_op,
+    begin_replaceable_op,
+    ended,
+    replayed_tensor,
+    replays,
+    watching,
+)
+from gradsmith.runtime.history.saved_attributes cimport saved_tensor
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
 
@@ -57,69 +65,48 @@ cdef class NegBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: -grad
         set_grad_input(grad_inputs, 0, op_neg(grad))
-        return 0
-
-    cpdef str name(self):
-        return "NegBackward0"
 
 cdef int tangents_neg(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_neg(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_neg(self_t))
 
 cdef TensorBase op_neg(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("neg", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(NEGATIVE, self.array))
+    cdef int depth = begin_replaceable_op("neg", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(NEGATIVE, self.array))
     cdef NegBackward0 node
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_neg(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_neg(TensorBase self):
     check_inplace("neg_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("neg_", (self,))
+    cdef int depth = begin_op("neg_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("neg_", self, op_neg(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("neg_", self, op_neg(self)))
     cdef NegBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("neg_", self, node)
     unary_into(NEGATIVE, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_neg(object self):
+cdef object call_neg(self):
     self = check_tensor(self, "neg", "input", 1)
     return op_neg(<TensorBase>self)
 
-cdef object call_neg_(object self):
+cdef object call_neg_(self):
     self = check_tensor(self, "neg_", "input", 1)
     return inplace_neg(<TensorBase>self)
 
@@ -128,25 +115,16 @@ def neg(input, *, out=None):
 
     ``neg(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: -grad
         result: auto_element_wise
     """
@@ -159,15 +137,11 @@ negative = neg
 # derivatives.yaml: positive
 
 cdef TensorBase op_positive(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("positive", (self,))
+    cdef int depth = begin_op("positive", (self,)) if watching else 0
     cdef TensorBase result = self
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_positive(object self):
+cdef object call_positive(self):
     self = check_tensor(self, "positive", "input", 1)
     self = prepare_numeric("positive", self)
     return op_positive(<TensorBase>self)
@@ -177,18 +151,13 @@ def positive(input):
 
     ``positive(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_positive(input)
 
@@ -208,80 +177,53 @@ cdef class AbsBackward0(Node):
         # self: real(grad) * sgn(self)
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_real(grad), op_sgn(self_)))
-        return 0
 
-    cpdef str name(self):
-        return "AbsBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
     """Forward mode: real(conj(self_t) * sgn(self))."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_real(op_mul_tensor(op_conj(self_t), op_sgn(self))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_real(op_mul_tensor(op_conj(self_t), op_sgn(self))))
 
 cdef TensorBase op_abs(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("abs", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(ABSOLUTE, self.array))
+    cdef int depth = begin_replaceable_op("abs", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ABSOLUTE, self.array))
     cdef AbsBackward0 node
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_abs(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_abs(TensorBase self):
     check_inplace("abs_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("abs_", (self,))
+    cdef int depth = begin_op("abs_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("abs_", self, op_abs(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("abs_", self, op_abs(original_of(self))))
     cdef AbsBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("abs_", self, node)
     unary_into(ABSOLUTE, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_abs(object self):
+cdef object call_abs(self):
     self = check_tensor(self, "abs", "input", 1)
     self = prepare_magnitude("abs", self)
     return op_abs(<TensorBase>self)
 
-cdef object call_abs_(object self):
+cdef object call_abs_(self):
     self = check_tensor(self, "abs_", "input", 1)
     self = prepare_magnitude("abs_", self)
     return inplace_abs(<TensorBase>self)
@@ -291,25 +233,16 @@ def abs(input, *, out=None):
 
     ``abs(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: real(grad) * sgn(self)
         result: real(conj(self_t) * sgn(self))
     """
@@ -328,70 +261,49 @@ cdef class SignBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
-        return 0
-
-    cpdef str name(self):
-        return "SignBackward0"
 
 cdef int tangents_sign(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, zeros_like(self_t))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, zeros_like(self_t))
 
 cdef TensorBase op_sign(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sign", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
+    cdef int depth = begin_replaceable_op("sign", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
     cdef SignBackward0 node
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sign(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sign(TensorBase self):
     check_inplace("sign_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sign_", (self,))
+    cdef int depth = begin_op("sign_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("sign_", self, op_sign(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sign_", self, op_sign(self)))
     cdef SignBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("sign_", self, node)
     unary_into(SIGN, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_sign(object self):
+cdef object call_sign(self):
     self = check_tensor(self, "sign", "input", 1)
     check_real(self, "sign")
     return op_sign(<TensorBase>self)
 
-cdef object call_sign_(object self):
+cdef object call_sign_(self):
     self = check_tensor(self, "sign_", "input", 1)
     check_real(self, "sign_")
     return inplace_sign(<TensorBase>self)
@@ -401,25 +313,16 @@ def sign(input, *, out=None):
 
     ``sign(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: zeros_like(grad)
         result: auto_element_wise
     """
@@ -439,79 +342,52 @@ cdef class SgnBackward0(Node):
         # self: sgn_backward(grad, self, sgn(self))
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, sgn_backward(grad, self_, op_sgn(self_)))
-        return 0
 
-    cpdef str name(self):
-        return "SgnBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
     """Forward mode: sgn_backward(self_t, self, result)."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, sgn_backward(self_t, self, result))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, sgn_backward(self_t, self, result))
 
 cdef TensorBase op_sgn(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("sgn", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SIGN, self.array))
+    cdef int depth = begin_replaceable_op("sgn", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
     cdef SgnBackward0 node
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_sgn(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_sgn(TensorBase self):
     check_inplace("sgn_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("sgn_", (self,))
+    cdef int depth = begin_op("sgn_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("sgn_", self, op_sgn(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("sgn_", self, op_sgn(original_of(self))))
     cdef SgnBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sgn_", self, node)
     unary_into(SIGN, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_sgn(object self):
+cdef object call_sgn(self):
     self = check_tensor(self, "sgn", "input", 1)
     return op_sgn(<TensorBase>self)
 
-cdef object call_sgn_(object self):
+cdef object call_sgn_(self):
     self = check_tensor(self, "sgn_", "input", 1)
     return inplace_sgn(<TensorBase>self)
 
@@ -520,25 +396,16 @@ def sgn(input, *, out=None):
 
     ``sgn(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: sgn_backward(grad, self, sgn(self))
         result: sgn_backward(self_t, self, result)
     """
@@ -560,79 +427,52 @@ cdef class SquareBackward0(Node):
         # self: grad * (2 * conj(self))
         self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_conj(self_), 2)))
-        return 0
 
-    cpdef str name(self):
-        return "SquareBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
 
 cdef int tangents_square(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(self, 2)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(self, 2)))
 
 cdef TensorBase op_square(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("square", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(SQUARE, self.array))
+    cdef int depth = begin_replaceable_op("square", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQUARE, self.array))
     cdef SquareBackward0 node
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_square(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_square(TensorBase self):
     check_inplace("square_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("square_", (self,))
+    cdef int depth = begin_op("square_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("square_", self, op_square(original_of(self)))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("square_", self, op_square(original_of(self))))
     cdef SquareBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("square_", self, node)
     unary_into(SQUARE, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_square(object self):
+cdef object call_square(self):
     self = check_tensor(self, "square", "input", 1)
     return op_square(<TensorBase>self)
 
-cdef object call_square_(object self):
+cdef object call_square_(self):
     self = check_tensor(self, "square_", "input", 1)
     return inplace_square(<TensorBase>self)
 
@@ -641,25 +481,16 @@ def square(input, *, out=None):
 
     ``square(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * (2 * conj(self))
         result: auto_element_wise
     """
@@ -681,82 +512,55 @@ cdef class ReciprocalBackward0(Node):
         # self: -grad * conj(result * result)
         result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_mul_tensor(result, result))))
-        return 0
 
-    cpdef str name(self):
-        return "ReciprocalBackward0"
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 0)
+    _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result)))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result)))
 
 cdef TensorBase op_reciprocal(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("reciprocal", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(RECIPROCAL, self.array))
+    cdef int depth = begin_replaceable_op("reciprocal", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(RECIPROCAL, self.array))
     cdef ReciprocalBackward0 node
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
         tangents_reciprocal(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_reciprocal(TensorBase self):
     check_inplace("reciprocal_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("reciprocal_", (self,))
+    cdef int depth = begin_op("reciprocal_", (self,)) if watching else 0
     # saving the result would save the view, which will hold the node
     # what hooks make of the result when it is saved can fail
     # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
-        copy_into("reciprocal_", self, op_reciprocal(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("reciprocal_", self, op_reciprocal(self)))
     cdef ReciprocalBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
-        node.init(1, 1, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 0, self)
         history = prepare_history("reciprocal_", self, node)
     unary_into(RECIPROCAL, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_reciprocal(object self):
+cdef object call_reciprocal(self):
     self = check_tensor(self, "reciprocal", "input", 1)
     return op_reciprocal(<TensorBase>self)
 
-cdef object call_reciprocal_(object self):
+cdef object call_reciprocal_(self):
     self = check_tensor(self, "reciprocal_", "input", 1)
     return inplace_reciprocal(<TensorBase>self)
 
@@ -765,25 +569,16 @@ def reciprocal(input, *, out=None):
 
     ``reciprocal(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: -grad * conj(result * result)
         result: auto_element_wise
     """
@@ -794,15 +589,11 @@ def reciprocal(input, *, out=None):
 # derivatives.yaml: conj
 
 cdef TensorBase op_conj(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_op("conj", (self,))
+    cdef int depth = begin_op("conj", (self,)) if watching else 0
     cdef TensorBase result = op_conj_physical(self) if is_complex(self) else self
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_conj(object self):
+cdef object call_conj(self):
     self = check_tensor(self, "conj", "input", 1)
     return op_conj(<TensorBase>self)
 
@@ -811,18 +602,13 @@ def conj(input):
 
     ``conj(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
     """
     return call_conj(input)
 
@@ -839,69 +625,48 @@ cdef class ConjPhysicalBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: conj_physical(grad)
         set_grad_input(grad_inputs, 0, op_conj_physical(grad))
-        return 0
-
-    cpdef str name(self):
-        return "ConjPhysicalBackward0"
 
 cdef int tangents_conj_physical(TensorBase result, TensorBase self) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_conj(op_conj_physical(op_conj(self_t))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_conj(op_conj_physical(op_conj(self_t))))
 
 cdef TensorBase op_conj_physical(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("conj_physical", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap_owned(unary(CONJUGATE, self.array))
+    cdef int depth = begin_replaceable_op("conj_physical", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(CONJUGATE, self.array))
     cdef ConjPhysicalBackward0 node
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_conj_physical(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_conj_physical(TensorBase self):
     check_inplace("conj_physical_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("conj_physical_", (self,))
+    cdef int depth = begin_op("conj_physical_", (self,)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
-        copy_into("conj_physical_", self, op_conj_physical(self))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("conj_physical_", self, op_conj_physical(self)))
     cdef ConjPhysicalBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("conj_physical_", self, node)
     unary_into(CONJUGATE, self.array, self.array)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_conj_physical(object self):
+cdef object call_conj_physical(self):
     self = check_tensor(self, "conj_physical", "input", 1)
     return op_conj_physical(<TensorBase>self)
 
-cdef object call_conj_physical_(object self):
+cdef object call_conj_physical_(self):
     self = check_tensor(self, "conj_physical_", "input", 1)
     return inplace_conj_physical(<TensorBase>self)
 
@@ -910,29 +675,21 @@ def conj_physical(input, *, out=None):
 
     ``conj_physical(Tensor self) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: conj_physical(grad)
         result: auto_element_wise
     """
     return give_out("conj_physical", out, call_conj_physical(input))
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -35,16 +35,32 @@ class DocItem:
 
 
 @dataclass(frozen=True)
+class OverloadDoc:
+    name: str  # max.dim
+    schema: str
+    text: str
+    gradients: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Doc:
-    """One docstring; `gradients` are the formulas as the table writes them."""
+    """One docstring. What is said of each overload stands with its schema."""
 
     summary: str
-    details: tuple[str, ...]
-    schemas: tuple[str, ...]
+    overloads: tuple[OverloadDoc, ...]
     parameters: tuple[DocItem, ...]
     returns: tuple[DocItem, ...]
-    raises: tuple[DocItem, ...]
-    gradients: tuple[str, ...]
+    raises: tuple[str, ...]  # types of exceptions, see docstrings.pyx
+
+    @property
+    def is_overloaded(self) -> bool:
+        return len(self.overloads) > 1
+
+    @property
+    def gradients(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """(overload, or "" when there is one; its formulas as the table writes them)."""
+        named = ((o.name if self.is_overloaded else "", o.gradients) for o in self.overloads if o.gradients)
+        return tuple(named)
 
 
 def make_doc(ops: tuple[Op, ...], parameters: list[str], *, remark: str = "", shares: bool = True) -> Doc:
@@ -53,16 +69,26 @@ def make_doc(ops: tuple[Op, ...], parameters: list[str], *, remark: str = "", sh
     `remark` is what the form of the face adds; `shares`: a result may be the view that the entry declares.
     """
     first = ops[0]
-    summary = first.doc if first.doc.endswith(".") else f"{first.doc}."
     return Doc(
-        summary=f"{summary} {remark}".rstrip(),
-        details=tuple(op.doc for op in ops[1:]),
-        schemas=tuple(op.name for op in ops),
+        summary=f"{_sentence(first.doc)} {remark}".rstrip(),
+        overloads=tuple(map(_overload, ops)),
         parameters=tuple(_parameter(ops, name) for name in parameters),
-        returns=tuple(_returns(first, shares)),
-        raises=tuple(_raises(first)),
-        gradients=tuple(dict.fromkeys(line for op in ops for line in _gradients(op))),
+        returns=_all_returns(ops, shares),
+        raises=tuple(dict.fromkeys(item for op in ops for item in _raises(op))),
     )
+
+
+def _overload(op: Op) -> OverloadDoc:
+    return OverloadDoc(_key(op), op.name, _sentence(op.doc), tuple(dict.fromkeys(_gradients(op))))
+
+
+def _key(op: Op) -> str:
+    """``max.dim``, of the schema."""
+    return op.name.partition("(")[0]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
 
 
 def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
@@ -82,7 +108,7 @@ def _parameter(ops: tuple[Op, ...], name: str) -> DocItem:
 def _out(op: Op) -> DocItem:
     names = op.signature.output_names
     if len(names) == 1:
-        return DocItem("out", "Tensor, optional", "Receives the result.")
+        return DocItem("out", "Tensor, optional", "")
     return DocItem("out", f"tuple of {len(names)} Tensor, optional", f"Receives the results: {', '.join(names)}.")
 
 
@@ -96,6 +122,15 @@ def _type_words(argument: Argument) -> str:
     if argument.default not in (None, "None"):
         return f"{words}, default {argument.default}"
     return f"{words}, optional" if type_.optional or argument.default else words
+
+
+def _all_returns(ops: tuple[Op, ...], shares: bool) -> tuple[DocItem, ...]:
+    """Of the first overload, and of the others what they return otherwise."""
+    items = {(item.name, item.type): item for item in _returns(ops[0], shares)}
+    for op in ops[1:]:
+        for item in _returns(op, shares):
+            items.setdefault((item.name, item.type), replace(item, text=item.text or f"Of ``{_key(op)}``."))
+    return tuple(items.values())
 
 
 def _returns(op: Op, shares: bool) -> list[DocItem]:
@@ -113,12 +148,12 @@ def _shared(op: Op) -> str:
     return "input" if name == "self" else name
 
 
-def _raises(op: Op) -> list[DocItem]:
-    raises = [DocItem("", "TypeError", "If an argument has another type.")]
+def _raises(op: Op) -> list[str]:
+    raises = ["TypeError"]
     if sum(a.type.is_tensor for a in op.signature.arguments) > 1:
-        raises.append(DocItem("", "RuntimeError", "If the shapes do not fit together."))
+        raises.append("RuntimeError")
     if op.needs_scipy:
-        raises.append(DocItem("", "ModuleNotFoundError", "If SciPy is not installed."))
+        raises.append("ModuleNotFoundError")
     return raises
 
 

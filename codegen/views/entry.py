@@ -150,6 +150,7 @@ def record_view(variant: Variant, *, inplace: bool = False) -> RecordView | None
         n_saved=len(backward.saved),
         n_values=backward.n_values,
         edges=edges,
+        connect=_connector(edges),
         before=before,
         after=after,
     )
@@ -163,6 +164,11 @@ def _edges(variant: Variant, backward: Backward) -> tuple[EdgeView, ...]:
         or_empty = " or ()" if type_.is_list and type_.optional else ""
         edges.append(EdgeView(_edge_count(edges), name, type_.is_list, or_empty))
     return tuple(edges)
+
+
+def _connector(edges: tuple[EdgeView, ...]) -> str:
+    """The function of the runtime for so many edges."""
+    return "" if len(edges) > 3 or any(edge.is_list for edge in edges) else f"connect_{len(edges)}"
 
 
 def _record_condition(variant: Variant, edges: tuple[EdgeView, ...]) -> str:

@@ -79,10 +79,10 @@ class GradientView:
 
 @dataclass(frozen=True)
 class PropertyView:
-    """``_saved_other``, what a user may look at."""
+    """``_saved_other``, what a user may look at; some with a second attribute, ``_raw_saved_other``."""
 
-    name: str
-    getter: str
+    names: tuple[str, ...]
+    descriptor: str
     slot: int
 
 
@@ -222,6 +222,7 @@ class RecordView:
     n_saved: int
     n_values: int
     edges: tuple[EdgeView, ...]
+    connect: str  # what gives the node its edges, when they are a few single ones, or ""
     before: tuple[Saves, ...]  # inputs and arguments
     after: tuple[Saves, ...]  # outputs, once they have their history
 

@@ -15,6 +15,7 @@ from .model import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, P
 from .sharing import SharedFormulas, share
 
 _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}
+_DESCRIPTORS = {"plain": "saved_value", "operand": "saved_number", "object": "saved_object"}
 
 
 def node_view(variant: Variant, table: Table) -> NodeView | None:
@@ -244,12 +245,14 @@ def _one_line(text: str) -> str:
 
 
 def _properties(backward: Backward) -> tuple[PropertyView, ...]:
-    tensors = [PropertyView(f"_saved_{s.name}", "saved_attribute", s.slot) for s in backward.saved]
-    lists = [PropertyView(f"_saved_{s.name}", "saved_list_attribute", s.slot) for s in backward.saved_lists]
-    values = [PropertyView(f"_saved_{v.name}", _VALUE_GETTERS[v.kind], v.slot) for v in backward.values]
-    raw_tensors = [PropertyView(f"_raw_saved_{s.name}", "raw_saved", s.slot) for s in backward.saved]
-    raw_lists = [PropertyView(f"_raw_saved_{s.name}", "raw_saved_list", s.slot) for s in backward.saved_lists]
-    return (*tensors, *lists, *values, *raw_tensors, *raw_lists)
+    tensors = [PropertyView(_both_names(s.name), "saved_tensor", s.slot) for s in backward.saved]
+    lists = [PropertyView(_both_names(s.name), "saved_list", s.slot) for s in backward.saved_lists]
+    values = [PropertyView((f"_saved_{v.name}",), _DESCRIPTORS[v.kind], v.slot) for v in backward.values]
+    return (*tensors, *lists, *values)
+
+
+def _both_names(name: str) -> tuple[str, str]:
+    return f"_saved_{name}", f"_raw_saved_{name}"
 
 
 def everything_saved(backward: Backward) -> tuple[SavedTensor | SavedValue, ...]:

@@ -16,6 +16,7 @@ from ..views.model import FamilyView
 from ..views.table_rows import op_rows
 from ..views.tensor import package_view, tensor_view
 from .json_schema import table_schema
+from .line_width import within_width
 from .stubs import stub_view, tensor_stub_view
 from .used_imports import with_used_imports
 
@@ -53,7 +54,7 @@ def render(template: str, table: Table, **views: object) -> str:
     """Fill in a template; what every file says of its origin comes from the table."""
     remake = "build it again" if table.library else "run `make generate`"
     text = environment().get_template(template).render(file_name=table.file_name, remake=remake, **views)
-    text = with_used_imports(text) if template.endswith(".pyx.j2") else text
+    text = within_width(with_used_imports(text)) if template.endswith(".pyx.j2") else text
     return f"{text.rstrip()}\n"
 
 

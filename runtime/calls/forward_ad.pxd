@@ -22,7 +22,6 @@ cdef class LevelWalk:
     cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1
     cdef int transpose_list(self, object operands, list tangents, object formulas) except -1
     cdef int give_transposed(self, tuple results, tuple stand_ins) except -1
-    cdef void end(self) noexcept
 
 cdef LevelWalk walk_levels(tuple operands)
 cdef TensorBase plus(TensorBase a, TensorBase b)            # None is zero

@@ -64,16 +64,24 @@ cdef object zeros_for(object operand):
 cdef LevelWalk walk_levels(tuple operands):
     cdef LevelWalk walk = LevelWalk.__new__(LevelWalk)
     walk.levels = levels_of(operands)
-    walk.ceiling_before = get_ceiling()
-    walk.recording_before = -1
     return walk
 
 
 cdef class LevelWalk:
     """Goes over the levels of an op's operands, old to young; see Note [Levels].
 
-    ``while walk.next(): ...`` runs the rule for one level after the other, and ``walk.end()`` belongs in a `finally`.
+    ``while walk.next(): ...`` runs the rule for one level after the other. The walk ends with the function that holds
+    it, also when that raises: the ceiling and the grad mode are those of before then.
     """
+
+    def __cinit__(self):
+        self.ceiling_before = get_ceiling()
+        self.recording_before = -1
+
+    def __dealloc__(self):
+        swap_ceiling(self.ceiling_before)
+        if self.recording_before >= 0:
+            swap_grad_mode(self.recording_before)
 
     cdef bint next(self) except -1:
         if self.position == len(self.levels):
@@ -82,11 +90,6 @@ cdef class LevelWalk:
         self.position += 1
         swap_ceiling(self.level.number)
         return True
-
-    cdef void end(self) noexcept:
-        swap_ceiling(self.ceiling_before)
-        if self.recording_before >= 0:
-            swap_grad_mode(self.recording_before)
 
     cdef TensorBase tangent(self, TensorBase t):
         return tangent_at(t, self.level)
@@ -256,11 +259,8 @@ cdef int copy_tangents(TensorBase source, TensorBase target) except -1:
     if not has_tangent_1(source):
         return 0
     walk = walk_levels((source,))
-    try:
-        while walk.next():
-            attach(target, walk.level, laid_out_like(target, upcalls.clone(walk.tangent(source))))
-    finally:
-        walk.end()
+    while walk.next():
+        attach(target, walk.level, laid_out_like(target, upcalls.clone(walk.tangent(source))))
     return 0
 
 
@@ -269,11 +269,8 @@ cdef int end_tangents(TensorBase t) except -1:
     if not has_tangent_1(t):
         return 0
     walk = walk_levels((t,))
-    try:
-        while walk.next():
-            walk.set_tangent(t, None)
-    finally:
-        walk.end()
+    while walk.next():
+        walk.set_tangent(t, None)
     return 0
 
 

@@ -23,13 +23,10 @@ cdef int carry_tangents(Call call, list outputs) except -1:
     if not has_tangent_list(tensors):
         return 0
     walk = walk_levels((tensors,))
-    try:
-        while walk.next():
-            tangents = [input_tangent(call, walk, value) for value in call.inputs]
-            results = call.node._forward_cls.jvp(call.node, *tangents)
-            give_all(call, walk, tangents, outputs, results if isinstance(results, tuple) else (results,))
-    finally:
-        walk.end()
+    while walk.next():
+        tangents = [input_tangent(call, walk, value) for value in call.inputs]
+        results = call.node._forward_cls.jvp(call.node, *tangents)
+        give_all(call, walk, tangents, outputs, results if isinstance(results, tuple) else (results,))
     return 0
 
 

@@ -28,6 +28,22 @@ cdef bint requires_grad_list(object tensors) except -1
 cdef bint has_gradient(TensorBase t) noexcept           # of its dtype: floating or complex
 cdef int collect_edge(Node node, int edge, TensorBase t) except -1          # None leaves the edge empty
 cdef int collect_edge_list(Node node, int first_edge, object tensors) except -1     # gives the next free edge
+cdef inline int connect_1(Node node, int n_saved, int n_values, TensorBase a) except -1:
+    """Room for what the node saves, and its edge."""
+    node.init(1, n_saved, n_values)
+    return collect_edge(node, 0, a)
+
+cdef inline int connect_2(Node node, int n_saved, int n_values, TensorBase a, TensorBase b) except -1:
+    node.init(2, n_saved, n_values)
+    collect_edge(node, 0, a)
+    return collect_edge(node, 1, b)
+
+cdef inline int connect_3(Node node, int n_saved, int n_values, TensorBase a, TensorBase b, TensorBase c) except -1:
+    node.init(3, n_saved, n_values)
+    collect_edge(node, 0, a)
+    collect_edge(node, 1, b)
+    return collect_edge(node, 2, c)
+
 cdef int set_history(TensorBase result, Node node) except -1
 cdef int set_history_list(object results, Node node) except -1              # skips None and dtypes without gradient
 cdef PyObject *grad_accumulator(TensorBase leaf) except NULL                # new reference

@@ -1,3 +1,5 @@
+from gradsmith.runtime.graph.tensor cimport TensorBase
+
 # Observers that are installed, over all threads, and one more while there are tensors without data. While there is none,
 # an op asks this number and nothing else.
 cdef int watching
@@ -15,16 +17,28 @@ cdef class Observer:
     cdef int fail(self) except -1                           # the innermost op or node has raised
 
 
-# What an op does when it is watched. `begin_op` gives its depth among the ops and nodes that run, for `end_op`, with a
-# mark when it is an op on the meta device.
-# `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it: when an
-# observer has their result it gives minus the depth, and the op takes `replayed_result()` in the place of what it would
-# compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history, saving,
-# tangents) it does as ever.
+# What an op does while somebody is watching. `begin_op` gives its depth among the ops and nodes that run, for `end_op`,
+# with a mark when it is an op on the meta device; 0 when nobody watches in this thread.
+# `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it. When an
+# observer has their result, `replays` says so right after it, and the op takes `replayed_result()` in the place of what
+# it would compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history,
+# saving, tangents) it does as ever.
 cdef int begin_op(str name, tuple operands) except? 0
 cdef int begin_replaceable_op(str name, tuple operands) except? 0
+cdef bint has_replayed_result() noexcept
 cdef object replayed_result()
+cdef TensorBase replayed_tensor()
 cdef int end_op(int depth, object result) except -1
+
+cdef inline bint replays(int depth) noexcept:
+    return depth != 0 and has_replayed_result()
+
+cdef inline TensorBase ended(int depth, TensorBase result):
+    """The result of an op, once whoever watches has seen it."""
+    if depth:
+        end_op(depth, result)
+    return result
+
 cdef int begin_node(object node) except? 0
 cdef int end_node(int depth, object node) except -1
 

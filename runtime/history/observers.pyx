@@ -12,6 +12,7 @@ what the op calls in C is deeper on the C stack.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.arrays.array cimport report_meta_to
+from gradsmith.runtime.graph.tensor cimport TensorBase
 from gradsmith.runtime.history.meta cimport begin_meta, end_meta
 
 import sys
@@ -158,11 +159,19 @@ cdef int begin_replaceable_op(str name, tuple operands) except? 0:
         return depth | device
     Py_INCREF(result)
     gs_given_result = <PyObject *>result
-    return -depth
+    return depth
 
 
 cdef inline int device_bit(str name, tuple operands) except -1:
     return ON_META if meta_in_use and begin_meta(name, operands) else 0
+
+
+cdef bint has_replayed_result() noexcept:
+    return gs_given_result != NULL
+
+
+cdef TensorBase replayed_tensor():
+    return <TensorBase>replayed_result()
 
 
 cdef object replayed_result():
@@ -175,11 +184,11 @@ cdef object replayed_result():
 
 cdef int end_op(int depth, object result) except -1:
     cdef Observer observer
-    if depth > 0 and depth & ON_META:
+    if depth & ON_META:
         end_meta(result)
         depth &= ~ON_META
     observer = current_observer()
-    if observer is not None and depth and pop(observer, abs(depth)):
+    if observer is not None and depth and pop(observer, depth):
         observer.end_op(result)
     return 0
 

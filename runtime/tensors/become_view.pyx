@@ -53,9 +53,6 @@ cdef list tangents_of(TensorBase self, TensorBase view):
     if view is self or self.flags & IS_VIEW or not has_tangent_1(self):
         return found
     walk = walk_levels((self,))
-    try:
-        while walk.next():
-            found.append((walk.level, walk.tangent(view)))
-    finally:
-        walk.end()
+    while walk.next():
+        found.append((walk.level, walk.tangent(view)))
     return found

@@ -15,47 +15,38 @@ cdef class GatedBackward0(Node):
         other = unpack(self, 1)
         exp_part = op_exp(op_mul_tensor(self_, other))
         if wants(wanted, 0):    # self (derived): grad * conj(exp(self * other) * (1 + other * self))
-            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(exp_part, op_add_scalar(op_mul_tensor(other, self_), 1, 1)))))
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(grad, op_conj(op_mul_tensor(exp_part, op_add_scalar(op_mul_tensor(other, self_), 1, 1)))),
+            )
         if wants(wanted, 1):    # other (derived): grad * conj(self * self * exp(self * other))
-            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_tensor(op_mul_tensor(self_, self_), exp_part))))
-        return 0
+            set_grad_input(
+                grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_tensor(op_mul_tensor(self_, self_), exp_part)))
+            )
 
-    cpdef str name(self):
-        return "GatedBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_other(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_other(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
 
 cdef int tangents_gated(TensorBase result, TensorBase self, TensorBase other) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t, other_t, result_t
     cdef LevelWalk walk = walk_levels((self, other))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            other_t = walk.tangent(other)
-            result_t = None
-            if self_t is not None:
-                result_t = op_mul_tensor(self_t, op_mul_tensor(op_exp(op_mul_tensor(self, other)), op_add_scalar(op_mul_tensor(other, self), 1, 1)))
-            if other_t is not None:
-                result_t = plus(result_t, op_mul_tensor(other_t, op_mul_tensor(op_mul_tensor(self, self), op_exp(op_mul_tensor(self, other)))))
-            walk.set_tangent(result, result_t)
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        other_t = walk.tangent(other)
+        result_t = None
+        if self_t is not None:
+            result_t = op_mul_tensor(
+                self_t,
+                op_mul_tensor(op_exp(op_mul_tensor(self, other)), op_add_scalar(op_mul_tensor(other, self), 1, 1)),
+            )
+        if other_t is not None:
+            result_t = plus(
+                result_t,
+                op_mul_tensor(other_t, op_mul_tensor(op_mul_tensor(self, self), op_exp(op_mul_tensor(self, other)))),
+            )
+        walk.set_tangent(result, result_t)
 
 cdef TensorBase gated_by_ops(TensorBase self, TensorBase other):
     cdef bint recording = swap_grad_mode(False)
@@ -70,31 +61,25 @@ cdef TensorBase gated_by_ops(TensorBase self, TensorBase other):
         swap_ceiling(ceiling)
 
 cdef TensorBase op_gated(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("gated", (self, other))
+    cdef int depth = begin_replaceable_op("gated", (self, other)) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&GATED_FORWARD, operands, ())
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GATED_FORWARD, operands, ())
     if result is None:
         result = gated_by_ops(self, other)
     cdef GatedBackward0 node
     if requires_grad_2(self, other):
         node = GatedBackward0.__new__(GatedBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, other)
+        connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
         tangents_gated(result, self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_gated(object self, object other):
+cdef object call_gated(self, other):
     self = check_tensor(self, "gated", "input", 1)
     other = check_tensor(other, "gated", "other", 2)
     return op_gated(<TensorBase>self, <TensorBase>other)
@@ -104,26 +89,16 @@ def gated(input, other):
 
     ``gated(Tensor self, Tensor other) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     other : Tensor
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad * conj(exp(self * other) * (1 + other * self))
         other: grad * conj(self * self * exp(self * other))
         result: auto_element_wise
@@ -131,4 +106,5 @@ def gated(input, other):
     return call_gated(input, other)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

@@ -9,64 +9,47 @@ cdef class BlendBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, weight
-        if wants(wanted, 0) or wants(wanted, 1):    # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
+        # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
+        if wants(wanted, 0) or wants(wanted, 1):
             self_ = unpack(self, 0)
             weight = unpack(self, 1)
-            parts = (op_mul_tensor(grad, weight) if wants(wanted, 0) else None, op_mul_tensor(grad, self_) if wants(wanted, 1) else None)
+            parts = (
+                op_mul_tensor(grad, weight) if wants(wanted, 0) else None,
+                op_mul_tensor(grad, self_) if wants(wanted, 1) else None,
+            )
             set_grad_input(grad_inputs, 0, parts[0])
             set_grad_input(grad_inputs, 1, parts[1])
-        return 0
 
-    cpdef str name(self):
-        return "BlendBackward0"
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_weight, _raw_saved_weight = saved_tensor(1)
 
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_weight(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_weight(self):
-        return raw_saved(self, 1)
-
-cdef int tangents_blend(TensorBase result, TensorBase self, TensorBase weight, TensorBase anchor, object beta) except -1:
+cdef int tangents_blend(
+    TensorBase result, TensorBase self, TensorBase weight, TensorBase anchor, object beta
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, weight_t, grad
     cdef LevelWalk walk = walk_levels((self, weight))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            weight_t = walk.tangent(weight)
-            grad = stand_in(walk, result)
-            # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
-            if self_t is not None or weight_t is not None:
-                parts = (op_mul_tensor(grad, weight), op_mul_tensor(grad, self))
-                walk.transpose(self, self_t, parts[0])
-                walk.transpose(weight, weight_t, parts[1])
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        weight_t = walk.tangent(weight)
+        grad = stand_in(walk, result)
+        # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
+        if self_t is not None or weight_t is not None:
+            parts = (op_mul_tensor(grad, weight), op_mul_tensor(grad, self))
+            walk.transpose(self, self_t, parts[0])
+            walk.transpose(weight, weight_t, parts[1])
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, object beta):
     check_no_gradient(anchor, "blend", "anchor")
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("blend", (self, weight, anchor, beta))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(array_of(self) * array_of(weight) + beta * array_of(anchor))
+    cdef int depth = begin_replaceable_op("blend", (self, weight, anchor, beta)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        array_of(self) * array_of(weight) + beta * array_of(anchor)
+    )
     cdef BlendBackward0 node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):
         node = BlendBackward0.__new__(BlendBackward0)
-        node.init(2, 2, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, weight)
+        connect_2(node, 2, 0, self, weight)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
@@ -74,11 +57,9 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
         set_history(result, node)
     if has_tangent_2(self, weight):
         tangents_blend(result, self, weight, anchor, beta)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_blend(object self, object weight, object anchor, object beta):
+cdef object call_blend(self, weight, anchor, beta):
     self = check_tensor(self, "blend", "input", 1)
     weight = check_tensor(weight, "blend", "weight", 2)
     anchor = check_tensor(anchor, "blend", "anchor", 3)
@@ -90,28 +71,18 @@ def blend(input, weight, anchor, beta=1):
 
     ``blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     weight : Tensor
     anchor : Tensor
     beta : number, default 1
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
         result: transposed
     """

@@ -20,67 +20,42 @@ cdef class AddcmulBackward0(Node):
             tensor1 = unpack(self, 0)
             value = value_of(self, 0)
             set_grad_input(grad_inputs, 2, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
-        return 0
 
-    cpdef str name(self):
-        return "AddcmulBackward0"
+    _saved_tensor1, _raw_saved_tensor1 = saved_tensor(0)
+    _saved_tensor2, _raw_saved_tensor2 = saved_tensor(1)
+    _saved_value = saved_value(0)
 
-    @property
-    def _saved_tensor1(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_tensor2(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _saved_value(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_tensor1(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_tensor2(self):
-        return raw_saved(self, 1)
-
-cdef int tangents_addcmul_tensor(TensorBase result, TensorBase self, TensorBase tensor1, TensorBase tensor2, object value) except -1:
+cdef int tangents_addcmul_tensor(
+    TensorBase result, TensorBase self, TensorBase tensor1, TensorBase tensor2, object value
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, tensor1_t, tensor2_t, grad
     cdef LevelWalk walk = walk_levels((self, tensor1, tensor2))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            tensor1_t = walk.tangent(tensor1)
-            tensor2_t = walk.tangent(tensor2)
-            grad = stand_in(walk, result)
-            # self: grad
-            if self_t is not None:
-                walk.transpose(self, self_t, grad)
-            # tensor1: grad * conj(tensor2 * value)
-            if tensor1_t is not None:
-                walk.transpose(tensor1, tensor1_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
-            # tensor2: grad * conj(tensor1 * value)
-            if tensor2_t is not None:
-                walk.transpose(tensor2, tensor2_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        tensor1_t = walk.tangent(tensor1)
+        tensor2_t = walk.tangent(tensor2)
+        grad = stand_in(walk, result)
+        # self: grad
+        if self_t is not None:
+            walk.transpose(self, self_t, grad)
+        # tensor1: grad * conj(tensor2 * value)
+        if tensor1_t is not None:
+            walk.transpose(tensor1, tensor1_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
+        # tensor2: grad * conj(tensor1 * value)
+        if tensor2_t is not None:
+            walk.transpose(tensor2, tensor2_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
+    cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        array_of(self) + value * array_of(tensor1) * array_of(tensor2)
+    )
     cdef AddcmulBackward0 node
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
-        node.init(3, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, tensor1)
-        collect_edge(node, 2, tensor2)
+        connect_3(node, 2, 1, self, tensor1, tensor2)
         if node.edges[2].node != NULL:
             save_input(node, 0, tensor1)
         if node.edges[1].node != NULL:
@@ -90,29 +65,19 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
         set_history(result, node)
     if has_tangent_3(self, tensor1, tensor2):
         tangents_addcmul_tensor(result, self, tensor1, tensor2, value)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     check_inplace("addcmul_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("addcmul_", (self, tensor1, tensor2, value))
+    cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_3(self, tensor1, tensor2):
-        copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value)))
     cdef AddcmulBackward0 node = None
     cdef Node history = None
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
-        node.init(3, 2, 1)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, tensor1)
-        collect_edge(node, 2, tensor2)
+        connect_3(node, 2, 1, self, tensor1, tensor2)
         if node.edges[2].node != NULL:
             save_input(node, 0, tensor1)
         if node.edges[1].node != NULL:
@@ -122,9 +87,7 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
         history = prepare_history("addcmul_", self, node)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class AddcmulScalarBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Scalar tensor2, *, Scalar value=1) -> Tensor``."""
@@ -139,7 +102,6 @@ cdef class AddcmulScalarBackward0(Node):
             tensor2 = unpack_number(self, 0)
             value = value_of(self, 1)
             set_grad_input(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))
-        return 0
 
     cdef void release_saved(self) noexcept:
         Node.release_saved(self)
@@ -148,84 +110,64 @@ cdef class AddcmulScalarBackward0(Node):
     cpdef str name(self):
         return "AddcmulBackward0"
 
-    @property
-    def _saved_tensor2(self):
-        return unpack_number(self, 0)
+    _saved_tensor2 = saved_number(0)
+    _saved_value = saved_value(1)
 
-    @property
-    def _saved_value(self):
-        return value_of(self, 1)
-
-cdef int tangents_addcmul_scalar(TensorBase result, TensorBase self, TensorBase tensor1, object tensor2, object value) except -1:
+cdef int tangents_addcmul_scalar(
+    TensorBase result, TensorBase self, TensorBase tensor1, object tensor2, object value
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, tensor1_t, grad
     cdef LevelWalk walk = walk_levels((self, tensor1))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            tensor1_t = walk.tangent(tensor1)
-            grad = stand_in(walk, result)
-            # self: grad
-            if self_t is not None:
-                walk.transpose(self, self_t, grad)
-            # tensor1: grad * conj(tensor2 * value)
-            if tensor1_t is not None:
-                walk.transpose(tensor1, tensor1_t, op_mul_scalar(grad, conj_number(tensor2 * value)))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        tensor1_t = walk.tangent(tensor1)
+        grad = stand_in(walk, result)
+        # self: grad
+        if self_t is not None:
+            walk.transpose(self, self_t, grad)
+        # tensor1: grad * conj(tensor2 * value)
+        if tensor1_t is not None:
+            walk.transpose(tensor1, tensor1_t, op_mul_scalar(grad, conj_number(tensor2 * value)))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(array_of(self) + value * array_of(tensor1) * tensor2)
+    cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        array_of(self) + value * array_of(tensor1) * tensor2
+    )
     cdef AddcmulScalarBackward0 node
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
-        node.init(2, 0, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, tensor1)
+        connect_2(node, 0, 2, self, tensor1)
         if node.edges[1].node != NULL:
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
         set_history(result, node)
     if has_tangent_2(self, tensor1):
         tangents_addcmul_scalar(result, self, tensor1, tensor2, value)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     check_inplace("addcmul_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("addcmul_", (self, tensor1, tensor2, value))
+    cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value)) if watching else 0
     # the rule of forward mode reads the value before the write
     if has_tangent_2(self, tensor1):
-        copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value))
-        if span:
-            end_op(span, self)
-        return self
+        return ended(depth, copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value)))
     cdef AddcmulScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
-        node.init(2, 0, 2)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, tensor1)
+        connect_2(node, 0, 2, self, tensor1)
         if node.edges[1].node != NULL:
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
         history = prepare_history("addcmul_", self, node)
     write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * tensor2)
     finish_inplace(self, history)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_addcmul(object self, object tensor1, object tensor2, object value):
+cdef object call_addcmul(self, tensor1, tensor2, value):
     self = check_tensor(self, "addcmul", "input", 1)
     tensor1 = check_tensor(tensor1, "addcmul", "tensor1", 2)
     tensor2 = as_operand(tensor2, "addcmul", "tensor2", 3)
@@ -234,7 +176,7 @@ cdef object call_addcmul(object self, object tensor1, object tensor2, object val
         return op_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
     return op_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
 
-cdef object call_addcmul_(object self, object tensor1, object tensor2, object value):
+cdef object call_addcmul_(self, tensor1, tensor2, value):
     self = check_tensor(self, "addcmul_", "input", 1)
     tensor1 = check_tensor(tensor1, "addcmul_", "tensor1", 2)
     tensor2 = as_operand(tensor2, "addcmul_", "tensor2", 3)
@@ -248,30 +190,19 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
 
     ``addcmul(Tensor self, Tensor tensor1, Tensor|Scalar tensor2, *, Scalar value=1) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     tensor1 : Tensor
     tensor2 : Tensor or number
     value : number, default 1
     out : Tensor, optional
-        Receives the result.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
-    RuntimeError
-        If the shapes do not fit together.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad
         tensor1: grad * conj(tensor2 * value)
         tensor2: grad * conj(tensor1 * value)

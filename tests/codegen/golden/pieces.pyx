@@ -11,44 +11,31 @@ cdef class PiecesBackward0(Node):
         # self: cat(grads, dim)
         dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_cat(gradients, dim))
-        return 0
 
-    cpdef str name(self):
-        return "PiecesBackward0"
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 0)
+    _saved_dim = saved_value(0)
 
 cdef int tangents_pieces(list result, TensorBase self, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangents(result, op_pieces(self_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangents(result, op_pieces(self_t, dim))
 
 cdef list op_pieces(TensorBase self, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_op("pieces", (self, dim))
+    cdef int depth = begin_op("pieces", (self, dim)) if watching else 0
     cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
     cdef PiecesBackward0 node
     if requires_grad_1(self):
         node = PiecesBackward0.__new__(PiecesBackward0)
-        node.init(1, 0, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         set_history_list(result, node)
-    if span:
-        end_op(span, result)
+    if depth:
+        end_op(depth, result)
     return result
 
-cdef object call_pieces(object self, object dim):
+cdef object call_pieces(self, dim):
     self = check_tensor(self, "pieces", "input", 1)
     dim = as_int(dim, "pieces", "dim", 2)
     return tuple(op_pieces(<TensorBase>self, dim))
@@ -58,27 +45,19 @@ def pieces(input, dim=0):
 
     ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     dim : int, default 0
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     tuple of Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: cat(grads, dim)
         result: auto_linear
     """
@@ -99,36 +78,21 @@ cdef class JoinBackward0(Node):
         tensors_shape = value_of(self, 0)
         dim = value_of(self, 1)
         set_grad_inputs(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
-        return 0
 
-    cpdef str name(self):
-        return "JoinBackward0"
-
-    @property
-    def _saved_tensors_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_dim(self):
-        return value_of(self, 1)
+    _saved_tensors_shape = saved_value(0)
+    _saved_dim = saved_value(1)
 
 cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
     """Forward mode: auto_linear."""
     cdef list tensors_t
     cdef LevelWalk walk = walk_levels((tensors,))
-    try:
-        while walk.next():
-            tensors_t = walk.tangents(tensors)
-            walk.set_tangent(result, op_join(tensors_t, dim))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        tensors_t = walk.tangents(tensors)
+        walk.set_tangent(result, op_join(tensors_t, dim))
 
 cdef TensorBase op_join(list tensors, object dim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("join", (tensors, dim))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(np.concatenate(arrays_of(tensors), dim))
+    cdef int depth = begin_replaceable_op("join", (tensors, dim)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(np.concatenate(arrays_of(tensors), dim))
     cdef JoinBackward0 node
     if requires_grad_list(tensors):
         node = JoinBackward0.__new__(JoinBackward0)
@@ -139,11 +103,9 @@ cdef TensorBase op_join(list tensors, object dim):
         set_history(result, node)
     if has_tangent_list(tensors):
         tangents_join(result, tensors, dim)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_join(object tensors, object dim):
+cdef object call_join(tensors, dim):
     tensors = as_tensor_list(tensors, "join", "tensors", 1)
     dim = as_int(dim, "join", "dim", 2)
     return op_join(tensors, dim)
@@ -153,27 +115,19 @@ def join(tensors, dim=0):
 
     ``join(Tensor[] tensors, int dim=0) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     tensors : sequence of Tensor
     dim : int, default 0
         Dimension to work along; negative ones count from the end.
     axis : int, optional
         Another name of `dim`.
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         tensors: cat_backward(grad, tensors.shape, dim)
         result: auto_linear
     """

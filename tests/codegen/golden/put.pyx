@@ -11,51 +11,37 @@ cdef class PutBackward0(Node):
             set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 0))
         if wants(wanted, 1):    # value: grad
             set_grad_input(grad_inputs, 1, grad)
-        return 0
-
-    cpdef str name(self):
-        return "PutBackward0"
 
 cdef int tangents_put__tensor(TensorBase result, TensorBase self, TensorBase value) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, value_t, grad
     cdef LevelWalk walk = walk_levels((self, value))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            value_t = walk.tangent(value)
-            grad = stand_in(walk, result)
-            # self: grad * 0
-            if self_t is not None:
-                walk.transpose(self, self_t, op_mul_scalar(grad, 0))
-            # value: grad
-            if value_t is not None:
-                walk.transpose(value, value_t, grad)
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        value_t = walk.tangent(value)
+        grad = stand_in(walk, result)
+        # self: grad * 0
+        if self_t is not None:
+            walk.transpose(self, self_t, op_mul_scalar(grad, 0))
+        # value: grad
+        if value_t is not None:
+            walk.transpose(value, value_t, grad)
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     check_inplace("put_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("put_", (self, value))
+    cdef int depth = begin_op("put_", (self, value)) if watching else 0
     cdef PutBackward0 node = None
     cdef Node history = None
     if requires_grad_2(self, value):
         node = PutBackward0.__new__(PutBackward0)
-        node.init(2, 0, 0)
-        collect_edge(node, 0, self)
-        collect_edge(node, 1, value)
+        connect_2(node, 0, 0, self, value)
         history = prepare_history("put_", self, node)
     write_values("put_", self, np.asarray(array_of(value)))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
         tangents_put__tensor(self, self, value)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
 cdef class PutScalarBackward0(Node):
     """Backward of ``put_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -64,7 +50,6 @@ cdef class PutScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad * 0
         set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 0))
-        return 0
 
     cpdef str name(self):
         return "PutBackward0"
@@ -73,39 +58,30 @@ cdef int tangents_put__scalar(TensorBase result, TensorBase self, object value) 
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: grad * 0
-            if self_t is not None:
-                walk.transpose(self, self_t, op_mul_scalar(grad, 0))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: grad * 0
+        if self_t is not None:
+            walk.transpose(self, self_t, op_mul_scalar(grad, 0))
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_put__scalar(TensorBase self, object value):
     check_inplace("put_", self)
-    cdef int span = 0
-    if watching:
-        span = begin_op("put_", (self, value))
+    cdef int depth = begin_op("put_", (self, value)) if watching else 0
     cdef PutScalarBackward0 node = None
     cdef Node history = None
     if requires_grad_1(self):
         node = PutScalarBackward0.__new__(PutScalarBackward0)
-        node.init(1, 0, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 0, 0, self)
         history = prepare_history("put_", self, node)
     write_values("put_", self, np.asarray(value))
     finish_inplace(self, history)
     if has_tangent_1(self):
         tangents_put__scalar(self, self, value)
-    if span:
-        end_op(span, self)
-    return self
+    return ended(depth, self)
 
-cdef object call_put_(object self, object value):
+cdef object call_put_(self, value):
     self = check_tensor(self, "put_", "input", 1)
     value = as_operand(value, "put_", "value", 2)
     if is_tensor(value):
@@ -113,4 +89,5 @@ cdef object call_put_(object self, object value):
     return op_put__scalar(<TensorBase>self, value)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

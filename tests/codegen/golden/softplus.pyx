@@ -16,75 +16,71 @@ cdef class SoftplusBackward0(Node):
         beta = value_of(self, 0)
         threshold = value_of(self, 1)
         product_of_self = op_mul_scalar(self_, beta)
-        set_grad_input(grad_inputs, 0, op_where_tensor_tensor(op_gt_scalar(product_of_self, threshold), grad, op_mul_tensor(op_mul_scalar(grad, beta), op_exp(product_of_self))))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_where_tensor_tensor(
+                op_gt_scalar(product_of_self, threshold),
+                grad,
+                op_mul_tensor(op_mul_scalar(grad, beta), op_exp(product_of_self)),
+            ),
+        )
 
-    cpdef str name(self):
-        return "SoftplusBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_beta(self):
-        return value_of(self, 0)
-
-    @property
-    def _saved_threshold(self):
-        return value_of(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_beta = saved_value(0)
+    _saved_threshold = saved_value(1)
 
 cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
     """Forward mode: auto_element_wise."""
     cdef TensorBase self_t
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            walk.set_tangent(result, op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self_t, op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta)))))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(
+            result,
+            op_where_tensor_tensor(
+                op_gt_scalar(op_mul_scalar(self, beta), threshold),
+                self_t,
+                op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta))),
+            ),
+        )
 
 cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
     try:
         self = as_floating(self)
-        return op_where_tensor_tensor(op_gt_scalar(op_mul_scalar(self, beta), threshold), self, op_sub_tensor_scalar(op_exp(op_mul_scalar(self, beta)), 1))
+        return op_where_tensor_tensor(
+            op_gt_scalar(op_mul_scalar(self, beta), threshold),
+            self,
+            op_sub_tensor_scalar(op_exp(op_mul_scalar(self, beta)), 1),
+        )
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("softplus", (self, beta, threshold))
+    cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold)) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else fused_forward(&SOFTPLUS_FORWARD, operands, (beta, threshold))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SOFTPLUS_FORWARD, operands, (beta, threshold)
+    )
     if result is None:
         result = softplus_by_ops(self, beta, threshold)
     cdef SoftplusBackward0 node
     if requires_grad_1(self):
         node = SoftplusBackward0.__new__(SoftplusBackward0)
-        node.init(1, 1, 2)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, beta)
         set_value(node, 1, threshold)
         set_history(result, node)
     if has_tangent_1(self):
         tangents_softplus(result, self, beta, threshold)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
-cdef object call_softplus(object self, object beta, object threshold):
+cdef object call_softplus(self, beta, threshold):
     self = check_tensor(self, "softplus", "input", 1)
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
@@ -96,29 +92,22 @@ def softplus(input, beta=1, threshold=20):
 
     ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     beta : number, default 1
     threshold : number, default 20
 
-    Returns
-    -------
+    Returns:
     Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
         result: auto_element_wise
     """
     return call_softplus(input, beta, threshold)
 
 
+write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim

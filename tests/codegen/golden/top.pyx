@@ -11,62 +11,46 @@ cdef class TopBackward0(Node):
         # self: grad * where(self > result - 1, self, 0)
         self_ = unpack(self, 0)
         result = unpack(self, 1)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self_, op_sub_tensor_scalar(result, 1)), self_, 0)))
-        return 0
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self_, op_sub_tensor_scalar(result, 1)), self_, 0)),
+        )
 
-    cpdef str name(self):
-        return "TopBackward0"
-
-    @property
-    def _saved_self(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_result(self):
-        return saved_attribute(self, 1)
-
-    @property
-    def _raw_saved_self(self):
-        return raw_saved(self, 0)
-
-    @property
-    def _raw_saved_result(self):
-        return raw_saved(self, 1)
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
 
 cdef int tangents_top(TensorBase result, TensorBase self) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad = stand_in(walk, result)
-            # self: grad * where(self > result - 1, self, 0)
-            if self_t is not None:
-                walk.transpose(self, self_t, op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self, op_sub_tensor_scalar(result, 1)), self, 0)))
-            walk.give_transposed((result,), (grad,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad = stand_in(walk, result)
+        # self: grad * where(self > result - 1, self, 0)
+        if self_t is not None:
+            walk.transpose(
+                self,
+                self_t,
+                op_mul_tensor(
+                    grad, op_where_tensor_scalar(op_gt_tensor(self, op_sub_tensor_scalar(result, 1)), self, 0)
+                ),
+            )
+        walk.give_transposed((result,), (grad,))
 
 cdef TensorBase op_top(TensorBase self):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("top", (self,))
-    cdef TensorBase result = <TensorBase>replayed_result() if span < 0 else wrap(np.max(array_of(self)))
+    cdef int depth = begin_replaceable_op("top", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(np.max(array_of(self)))
     cdef TopBackward0 node
     if requires_grad_1(self):
         node = TopBackward0.__new__(TopBackward0)
-        node.init(1, 2, 0)
-        collect_edge(node, 0, self)
+        connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
         tangents_top(result, self)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 
 # ---- top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -84,62 +68,44 @@ cdef class TopBackward1(Node):
         indices = unpack(self, 0)
         self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_expand(grad_values, self_shape), indices))
-        return 0
 
-    cpdef str name(self):
-        return "TopBackward1"
-
-    @property
-    def _saved_indices(self):
-        return saved_attribute(self, 0)
-
-    @property
-    def _saved_self_shape(self):
-        return value_of(self, 0)
-
-    @property
-    def _raw_saved_indices(self):
-        return raw_saved(self, 0)
+    _saved_indices, _raw_saved_indices = saved_tensor(0)
+    _saved_self_shape = saved_value(0)
 
 cdef int tangents_top_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad_values
     cdef LevelWalk walk = walk_levels((self,))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            grad_values = stand_in(walk, values)
-            # self: grad_values.expand(self.shape) * indices
-            if self_t is not None:
-                walk.transpose(self, self_t, op_mul_tensor(op_expand(grad_values, shape_of(self)), indices))
-            walk.give_transposed((values,), (grad_values,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        grad_values = stand_in(walk, values)
+        # self: grad_values.expand(self.shape) * indices
+        if self_t is not None:
+            walk.transpose(self, self_t, op_mul_tensor(op_expand(grad_values, shape_of(self)), indices))
+        walk.give_transposed((values,), (grad_values,))
 
 cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("top", (self, dim, keepdim))
+    cdef int depth = begin_replaceable_op("top", (self, dim, keepdim)) if watching else 0
     cdef TensorBase values, indices
-    if span < 0:
+    if replays(depth):
         values, indices = replayed_result()
     else:
-        values_array, indices_array = (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
+        values_array, indices_array = (
+            np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim)
+        )
         values = wrap(values_array)
         indices = wrap(indices_array)
     cdef TopBackward1 node
     if requires_grad_1(self):
         node = TopBackward1.__new__(TopBackward1)
-        node.init(1, 1, 1)
-        collect_edge(node, 0, self)
+        connect_1(node, 1, 1, self)
         set_value(node, 0, shape_of(self))
         set_history_list([values, None], node)
         save_output(node, 0, indices)
     if has_tangent_1(self):
         tangents_top_dim(values, indices, self, dim, keepdim)
-    if span:
-        end_op(span, (values, indices))
+    if depth:
+        end_op(depth, (values, indices))
     return (values, indices)
 
 
@@ -147,27 +113,23 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
 # derivatives.yaml: top.other
 
 cdef TensorBase op_top_other(TensorBase self, TensorBase other):
-    cdef int span = 0
-    if watching:
-        span = begin_op("top", (self, other))
+    cdef int depth = begin_op("top", (self, other)) if watching else 0
     cdef TensorBase result = op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
-    if span:
-        end_op(span, result)
-    return result
+    return ended(depth, result)
 
 TopDimResult = return_type("top", "TopDimResult", ("values", "indices"), __name__)
 
-cdef object call_top(object self):
+cdef object call_top(self):
     self = check_tensor(self, "top", "input", 1)
     return op_top(<TensorBase>self)
 
-cdef object call_top_dim(object self, object dim, object keepdim):
+cdef object call_top_dim(self, dim, keepdim):
     self = check_tensor(self, "top", "input", 1)
     dim = as_int(dim, "top", "dim", 2)
     keepdim = as_bool(keepdim, "top", "keepdim", 3)
     return TopDimResult._make(op_top_dim(<TensorBase>self, dim, keepdim))
 
-cdef object call_top_other(object self, object other):
+cdef object call_top_other(self, other):
     self = check_tensor(self, "top", "input", 1)
     other = check_tensor(other, "top", "other", 2)
     return op_top_other(<TensorBase>self, <TensorBase>other)
@@ -203,29 +165,28 @@ cdef object bind_top(tuple args, dict kwargs):
 def top(*args, **kwargs):
     """The greatest element.
 
-    The greatest elements along a dimension.
-
-    The greater of two elements.
-
     ``top(Tensor self) -> Tensor``
+        The greatest element.
     ``top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
+        The greatest elements along a dimension.
     ``top.other(Tensor self, Tensor other) -> Tensor``
+        The greater of two elements.
 
-    Returns
-    -------
+    Returns:
     Tensor
+    values : Tensor
+        Of ``top.dim``.
+    indices : Tensor
+        Of ``top.dim``.
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError, RuntimeError
 
-    Notes
-    -----
-    Gradients::
-
-        input: grad * where(self > result - 1, self, 0)
-        result: transposed
-        input: grad_values.expand(self.shape) * indices
+    Gradients:
+        top
+            input: grad * where(self > result - 1, self, 0)
+            result: transposed
+        top.dim
+            input: grad_values.expand(self.shape) * indices
+            result: transposed
     """
     return bind_top(args, kwargs)

@@ -2,7 +2,8 @@
 # derivatives.yaml: extent
 
 cdef class ExtentBackward0(Node):
-    """Backward of ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``."""
+    """Backward of ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor
+    high)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
@@ -11,46 +12,45 @@ cdef class ExtentBackward0(Node):
         cdef object pair
         if wants(wanted, 0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
             pair = value_of(self, 0)
-            set_grad_input(grad_inputs, 0, op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(grad_low, grad_high, 1))
-        if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:    # parts: (grad_low,) if retain_variables else (grad_low * 1,)
-            set_grad_inputs(self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),))
-        return 0
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_scalar(grad_low, item_of(pair, 0)) if grads[1] == NULL else op_add_tensor(
+                    grad_low, grad_high, 1
+                ),
+            )
+        # parts: (grad_low,) if retain_variables else (grad_low * 1,)
+        if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:
+            set_grad_inputs(
+                self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),)
+            )
 
-    cpdef str name(self):
-        return "ExtentBackward0"
+    _saved_pair = saved_value(0)
 
-    @property
-    def _saved_pair(self):
-        return value_of(self, 0)
-
-cdef int tangents_extent(TensorBase low, TensorBase high, TensorBase self, list parts, object pair, object scales) except -1:
+cdef int tangents_extent(
+    TensorBase low, TensorBase high, TensorBase self, list parts, object pair, object scales
+) except -1:
     """Forward mode: transposed."""
     cdef TensorBase self_t, grad_low, grad_high
     cdef list parts_t
     cdef LevelWalk walk = walk_levels((self, parts))
-    try:
-        while walk.next():
-            self_t = walk.tangent(self)
-            parts_t = walk.tangents(parts)
-            grad_low = stand_in(walk, low)
-            grad_high = stand_in(walk, high)
-            # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
-            if self_t is not None:
-                walk.transpose(self, self_t, op_add_tensor(grad_low, grad_high, 1))
-            # parts: (grad_low,) if retain_variables else (grad_low * 1,)
-            if parts_t is not None:
-                walk.transpose_list(parts, parts_t, (grad_low,))
-            walk.give_transposed((low, high,), (grad_low, grad_high,))
-    finally:
-        walk.end()
-    return 0
+    while walk.next():
+        self_t = walk.tangent(self)
+        parts_t = walk.tangents(parts)
+        grad_low = stand_in(walk, low)
+        grad_high = stand_in(walk, high)
+        # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
+        if self_t is not None:
+            walk.transpose(self, self_t, op_add_tensor(grad_low, grad_high, 1))
+        # parts: (grad_low,) if retain_variables else (grad_low * 1,)
+        if parts_t is not None:
+            walk.transpose_list(parts, parts_t, (grad_low,))
+        walk.give_transposed((low, high,), (grad_low, grad_high,))
 
 cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
-    cdef int span = 0
-    if watching:
-        span = begin_replaceable_op("extent", (self, parts, pair, scales))
+    cdef int depth = begin_replaceable_op("extent", (self, parts, pair, scales)) if watching else 0
     cdef TensorBase low, high
-    if span < 0:
+    if replays(depth):
         low, high = replayed_result()
     else:
         low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
@@ -67,13 +67,13 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
         set_history_list([low, high], node)
     if has_tangent_1(self) or has_tangent_list(parts):
         tangents_extent(low, high, self, parts, pair, scales)
-    if span:
-        end_op(span, (low, high))
+    if depth:
+        end_op(depth, (low, high))
     return (low, high)
 
 ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)
 
-cdef object call_extent(object self, object parts, object pair, object scales):
+cdef object call_extent(self, parts, pair, scales):
     self = check_tensor(self, "extent", "input", 1)
     parts = as_optional_tensor_list(parts, "extent", "parts", 2)
     pair = as_tuple(pair, "extent", "pair", 3, INT_ITEMS, 2)
@@ -85,27 +85,19 @@ def extent(input, parts, pair=1, scales=None):
 
     ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)``
 
-    Parameters
-    ----------
+    Parameters:
     input : Tensor
     parts : sequence of Tensor or None
     pair : 2 int, or one for all, default 1
     scales : sequence of float, optional
 
-    Returns
-    -------
+    Returns:
     low : Tensor
     high : Tensor
 
-    Raises
-    ------
-    TypeError
-        If an argument has another type.
+    Raises: TypeError
 
-    Notes
-    -----
-    Gradients::
-
+    Gradients:
         input: grad_low * pair[0] if grad_high is None else grad_low + grad_high
         parts: (grad_low,) if retain_variables else (grad_low * 1,)
         result: transposed

@@ -81,7 +81,7 @@ def test_what_generated_modules_import_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["cdef", "sizeof", "int", "span", "len", "wanted", "op_mul", "MULTIPLY", "EXP_FORWARD"]
+    "name", ["cdef", "sizeof", "int", "depth", "len", "wanted", "op_mul", "MULTIPLY", "EXP_FORWARD"]
 )
 def test_names_around_arguments(name: str) -> None:
     assert is_taken(name, pointwise=False, joint=False)

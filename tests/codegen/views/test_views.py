@@ -131,7 +131,7 @@ def test_what_a_node_keeps_instead_of_tensors() -> None:
 def test_every_saved_field_is_an_attribute() -> None:
     entry = entry_of(ATTRIBUTES.replace("(1 if dtype is None else 2)", "self * others[0]"))
     assert entry.node is not None
-    names = {p.name for p in entry.node.properties}
+    names = {name for p in entry.node.properties for name in p.names}
     assert names == {
         "_saved_self", "_saved_others", "_saved_self_shape", "_saved_self_dtype", "_saved_self_device",
         "_saved_self_numel", "_saved_self_stride", "_saved_weight_is_none", "_saved_weight_shape",
@@ -160,7 +160,7 @@ def test_each_list_has_a_run_of_edges() -> None:
     ]
     values = [item.value for saves in entry.record.before for item in saves.items]
     assert "len(a)" in values and "len(b or ())" in values and "len(c)" not in values
-    slots = {p.name: p.slot for p in entry.node.properties}
+    slots = {p.names[0]: p.slot for p in entry.node.properties}
     assert [(start.name, start.before, start.slot) for start in entry.node.list_starts] == [
         ("b_edge", "1", slots["_saved_a_count"]),
         ("c_edge", "b_edge", slots["_saved_b_count"]),

@@ -1,0 +1,137 @@
+"""Lines within 120 columns: one pass over the rendered text of a module.
+
+Templates write each statement in one line. Here a long one is broken at its brackets, as a formatter of Python would do
+it; a comment behind it moves to the line before; text of comments and docstrings is broken between words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import wrap
+
+WIDTH = 120
+STEP = "    "
+_OPENING = dict(zip("([{", ")]}", strict=True))
+# A string, a bracket, a comma, a comment, or any other character.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|#.*|.')
+_QUOTES = '"""'
+
+
+def within_width(text: str) -> str:
+    """The text of a module, its long lines broken."""
+    return "\n".join(_broken(text.split("\n")))
+
+
+def _broken(lines: list[str]) -> Iterator[str]:
+    in_docstring = False
+    for line in lines:
+        is_text = in_docstring or line.lstrip().startswith(_QUOTES)
+        in_docstring ^= line.count(_QUOTES) % 2 == 1
+        if len(line) <= WIDTH:
+            yield line
+        elif is_text:
+            yield from _filled(line, "")
+        elif line.lstrip().startswith("#"):
+            yield from _filled(line, "# ")
+        else:
+            yield from _statement(line)
+
+
+def _filled(line: str, mark: str) -> list[str]:
+    """A line of words; what follows the first line starts with `mark`."""
+    indent = _indent_of(line)
+    return wrap(
+        line.strip(),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + mark,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _indent_of(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _statement(line: str) -> Iterator[str]:
+    code, comment = _without_comment(line)
+    if comment:
+        yield from _filled(f"{_indent_of(line)}{comment}", "# ")
+    yield from _code(code)
+
+
+def _without_comment(line: str) -> tuple[str, str]:
+    for match in _TOKEN.finditer(line):
+        if match[0].startswith("#"):
+            return line[: match.start()].rstrip(), match[0]
+    return line, ""
+
+
+# ---- code
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """A pair of brackets that stands in no other: places of both, and of the commas between its items."""
+
+    start: int
+    end: int
+    commas: tuple[int, ...]
+
+    def items(self, code: str) -> list[str]:
+        starts = (self.start, *self.commas)
+        ends = (*self.commas, self.end)
+        return [code[a + 1 : b].strip() for a, b in zip(starts, ends, strict=True)]
+
+
+def _code(code: str, end: str = "") -> list[str]:
+    """A line of code, and what follows it in its last line; in several lines when it is too long for one."""
+    brackets = _last_brackets(code)
+    if len(code) + len(end) <= WIDTH or brackets is None:
+        return [code + end]
+    indent = f"{_indent_of(code)}{STEP}"
+    items = [item for item in brackets.items(code) if item]
+    together = f"{indent}{', '.join(items)}"
+    is_declaration = code.lstrip().startswith(("cdef", "def"))
+    if len(together) <= WIDTH:
+        body = [together]
+    else:
+        last = "" if is_declaration and _is_signature(code) else ","
+        body = [part for item in items[:-1] for part in _code(indent + item, ",")]
+        body += _code(indent + items[-1], last)
+    return [code[: brackets.start + 1], *body, *_rest(_indent_of(code), code[brackets.end :], end)]
+
+
+def _rest(indent: str, code: str, end: str) -> list[str]:
+    """The line that starts with a closing bracket, which belongs to none that opens in it."""
+    first, *others = _code(f"{indent}_{code[1:]}", end)
+    return [f"{indent}{code[0]}{first[len(indent) + 1 :]}", *others]
+
+
+def _is_signature(code: str) -> bool:
+    """Has the statement parameters in its brackets, and no values?"""
+    return " = " not in code.partition("(")[0]
+
+
+def _last_brackets(code: str) -> Brackets | None:
+    """The last brackets with something in them, such that what precedes them fits in a line."""
+    found = [b for b in _outer_brackets(code) if b.end > b.start + 1]
+    return next((b for b in reversed(found) if b.start < WIDTH), None)
+
+
+def _outer_brackets(code: str) -> Iterator[Brackets]:
+    depth = start = 0
+    commas: list[int] = []
+    for match in _TOKEN.finditer(code):
+        if match[0] in _OPENING:
+            start, commas = (match.start(), []) if depth == 0 else (start, commas)
+            depth += 1
+        elif match[0] in _OPENING.values():
+            depth -= 1
+            if depth == 0:
+                yield Brackets(start, match.start(), tuple(commas))
+        elif match[0] == "," and depth == 1:
+            commas.append(match.start())

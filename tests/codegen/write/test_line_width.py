@@ -1,0 +1,68 @@
+"""Generated lines keep to 120 columns, and long ones are broken where a reader expects it."""
+
+from pathlib import Path
+
+import pytest
+
+from codegen.write.line_width import WIDTH, within_width
+
+GENERATED = sorted((Path(__file__).parents[3] / "generated").glob("*.pyx"))
+LONG = "an_argument_with_a_long_name"
+
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
+def test_no_generated_line_is_longer(path: Path) -> None:
+    assert [line for line in path.read_text().splitlines() if len(line) > WIDTH] == []
+
+
+def test_a_call_is_broken_at_its_brackets() -> None:
+    inner = f"g({LONG}, {LONG}, {LONG})"
+    assert within_width(f"    return some_function({inner}, h())").splitlines() == [
+        "    return some_function(",
+        f"        {inner}, h()",
+        "    )",
+    ]
+
+
+def test_arguments_that_do_not_fit_together_have_a_line_each() -> None:
+    inner = f"g({LONG}, {LONG}, {LONG})"
+    assert within_width(f"    set({inner}, {inner})").splitlines() == [
+        "    set(",
+        f"        {inner},",
+        f"        {inner},",
+        "    )",
+    ]
+
+
+def test_parameters_end_without_a_comma() -> None:
+    lines = within_width(f"cdef int f({', '.join(f'object {LONG}_{i}' for i in range(5))}) except -1:").splitlines()
+    assert lines[0] == "cdef int f(" and lines[-2].endswith("_4") and lines[-1] == ") except -1:"
+
+
+def test_what_follows_the_brackets_is_broken_too() -> None:
+    call = f"f({LONG}, {LONG[:19]})"
+    assert within_width(f"x = {call} if {call} else {call}").splitlines() == [
+        f"x = {call} if {call} else f(",
+        f"    {LONG}, {LONG[:19]}",
+        ")",
+    ]
+
+
+def test_a_comment_moves_before_its_statement() -> None:
+    comment = f"# self: {LONG} * {LONG} * {LONG}"
+    assert within_width(f"    if wants(wanted, 0):    {comment}").splitlines() == [
+        f"    {comment}",
+        "    if wants(wanted, 0):",
+    ]
+
+
+def test_brackets_and_commas_in_strings_are_text() -> None:
+    text = '"' + "(, " * 28 + '"'
+    assert within_width(f"a_function({text}, {LONG})").splitlines() == ["a_function(", f"    {text}, {LONG}", ")"]
+
+
+def test_docstrings_are_broken_between_words() -> None:
+    text = within_width(f'    """{"word " * 40}"""')
+    assert [line[:8] for line in text.splitlines()] == ['    """w', "    word"] and text.split() == ['"""word'] + [
+        "word"
+    ] * 39 + ['"""']
