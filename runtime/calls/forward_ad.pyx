@@ -7,7 +7,8 @@ place writes into the tangent too; only what has no tangent yet is given a new o
 
 Note [Dual numbers are aliases]
 `make_dual` leaves its tensor as it is: the dual number is another tensor over the same memory and version counter, whose
-history is that of the tensor. It is no view, since its tangent is not that of its base.
+history is that of the tensor. It is no view, since its tangent is not that of its base. So neither may be written while
+the other lives, where that gives the tensor another history.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX
@@ -26,10 +27,22 @@ from gradsmith.runtime.graph.tangent cimport (
     levels_of,
     swap_ceiling,
 )
-from gradsmith.runtime.graph.tensor cimport INFERENCE, IS_TANGENT, IS_VIEW, TensorBase, VIEW_RESTRICTIONS, wrap
+from gradsmith.runtime.graph.tensor cimport (
+    INFERENCE,
+    IS_TANGENT,
+    IS_VIEW,
+    TensorBase,
+    TensorMeta,
+    VIEW_RESTRICTIONS,
+    meta_of,
+    version_owner,
+    wrap,
+)
 from gradsmith.runtime.history.history cimport collect_edge, has_gradient, requires_grad, set_history
 from gradsmith.runtime.history.view cimport share_version, view_at
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, swap_grad_mode
+
+import weakref
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -294,7 +307,27 @@ cdef TensorBase alias_of(TensorBase t):
         node.init(1, 0, 0)
         collect_edge(node, 0, t)
         set_history(alias, node)
+    note_alias(meta_of(<TensorBase>version_owner(<PyObject *>t)), alias)
     return alias
+
+
+cdef int note_alias(TensorMeta meta, TensorBase alias) except -1:
+    meta.aliases = [known for known in meta.aliases or () if known() is not None]
+    meta.aliases.append(weakref.ref(alias))
+    return 0
+
+
+cdef bint has_alias(TensorBase t) except -1:
+    """Is there a dual number over the memory of `t`, which would not have the history that `t` is about to get?"""
+    cdef TensorBase owner = <TensorBase>version_owner(<PyObject *>t)
+    cdef PyObject *root = t.base if t.flags & IS_VIEW else <PyObject *>t
+    if owner.meta is None or (<TensorMeta>owner.meta).aliases is None:
+        return False
+    for reference in (<TensorMeta>owner.meta).aliases:
+        alias = reference()
+        if alias is not None and <PyObject *>alias != root:
+            return True
+    return False
 
 
 cdef bint is_alias(TensorBase t) noexcept:

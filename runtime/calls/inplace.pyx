@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta, readable_copy
-from gradsmith.runtime.calls.forward_ad cimport copy_tangents, is_alias
+from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport NODE_TRACKED, Node
@@ -226,8 +226,8 @@ cdef int refuse_restricted(str op, TensorBase self) except -1:
 
 cdef object alias_error(str op):
     return RuntimeError(
-        f"{op}: a dual number made of a tensor that requires grad shares its memory, and the write would change that "
-        "tensor behind its history. Use the out-of-place form, or make the dual number of a clone()."
+        f"{op}: a dual number made of a tensor that requires grad shares its memory, and the write would change the other "
+        "one without its history. Use the out-of-place form, or make the dual number of a clone()."
     )
 
 
@@ -256,6 +256,8 @@ cdef Node prepare_history(str op, TensorBase self, Node node):
         return None
     if self.flags & VIEW_RESTRICTIONS:
         refuse_restricted(op, self)
+    if has_alias(self):
+        raise alias_error(op)
     set_metadata(&node.metadata, self.array)
     if not self.flags & IS_VIEW:
         prepare_grad_fn(self, node, 0)

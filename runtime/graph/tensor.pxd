@@ -37,6 +37,7 @@ cdef class TensorMeta:
     cdef TensorBase stands_for          # leaf whose gradient this unpacked copy of it collects, or None
     cdef list changes                   # of a saved tensor: where it was changed in place; see changes.py
     cdef list watchers                  # weak references to what must be called before the tensor is changed
+    cdef list aliases                   # weak references to dual numbers over its memory, None before the first
     cdef object grad_dtype              # None for any dtype; counts with HAS_GRAD_DTYPE only
 
 

@@ -420,6 +420,21 @@ def test_a_dual_of_a_tensor_that_requires_grad_may_not_be_written():
                     written.mul_(2)
 
 
+def test_a_tensor_gets_no_other_history_beside_a_dual_of_it():
+    """The dual number would keep the old one, and its gradient would be wrong."""
+    x = gs.tensor(X, requires_grad=True)
+    with dual_level():
+        for of, factor in ((x * 1, 2), (gs.tensor(X), x)):
+            d = make_dual(of, gs.tensor(T))
+            for written in (of, of[:1]):
+                with pytest.raises(RuntimeError, match="shares its memory"):
+                    written.mul_(factor)
+            assert of.tolist() == d.tolist() == X.tolist()
+            del d
+            of.mul_(factor).sum().backward()
+    assert x.grad.tolist() == (2 + X).tolist()
+
+
 def test_a_write_to_a_dual_is_a_change_of_the_tensor():
     x = gs.tensor(X, requires_grad=True)
     y = x * 1
