@@ -49,7 +49,7 @@ class Rules(Protocol):
 
 @dataclass(frozen=True)
 class EntryRules:
-    """An entry of the table at hand, which may still be wrong: `context` tells nobody."""
+    """An entry of the table at hand, which may still be wrong: `context` reports nothing."""
 
     declaration: Declaration
     index: int

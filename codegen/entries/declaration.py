@@ -29,7 +29,7 @@ class RawFormula:
     inputs: tuple[str, ...]  # results, in forward mode
     text: RawText
     is_tangent: bool = False
-    is_derived: bool = False  # nobody wrote it: see derive.py
+    is_derived: bool = False  # by derive.py, not written by the author
     others: tuple[RawText, ...] = ()  # the same in other ways, one of which may be cheaper: see decision.py
 
     @property

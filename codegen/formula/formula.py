@@ -206,7 +206,7 @@ class Formula:
     column: int
     expr: Expr
     is_pointwise: bool  # every step is elementwise over the op's own shape: can become one loop
-    is_derived: bool = False  # nobody wrote it
+    is_derived: bool = False  # not written by the author
 
     @cached_property
     def uses(self) -> frozenset[str]:

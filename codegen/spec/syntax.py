@@ -68,6 +68,6 @@ def _verify_texts(tree: ast.AST) -> None:
 
 
 def describe(node: ast.AST) -> str:
-    """``ListComp`` -> "list comp": good enough for what nobody should write."""
+    """``ListComp`` -> "list comp": good enough for syntax that is not allowed."""
     name = type(node).__name__
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()

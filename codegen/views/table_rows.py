@@ -122,7 +122,7 @@ def _gradients(op: Op) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _derived(op: Op) -> tuple[str, ...]:
-    """Inputs whose formula nobody wrote."""
+    """Inputs whose formula is derived."""
     gradients = [gradient for variant in op.variants if variant.backward for gradient in variant.backward.gradients]
     names = [name for gradient in gradients if gradient.formula.is_derived for name in gradient.inputs]
     return tuple(dict.fromkeys(names))

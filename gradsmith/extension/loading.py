@@ -104,7 +104,7 @@ def _build(
     owner: str,
     verbose: bool,
 ) -> None:
-    """Build in a folder aside; what is complete takes its place in one step, so nobody finds half of it."""
+    """Build in a temporary folder, then move the complete result into place in one step."""
     from .packages import build_package
 
     folder.parent.mkdir(parents=True, exist_ok=True)
