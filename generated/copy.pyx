@@ -480,7 +480,6 @@ cdef class FillScalarBackward0(Node):
 
 cdef int tangents_fill__scalar(TensorBase result, TensorBase self, object value) except -1:
     """Forward mode: value_t."""
-
     cdef LevelWalk walk = walk_levels((self,))
     while walk.next():
         walk.set_tangent(result, None)
@@ -619,7 +618,6 @@ cdef class CopyScalarBackward0(Node):
 
 cdef int tangents_copy__scalar(TensorBase result, TensorBase self, object src) except -1:
     """Forward mode: src_t."""
-
     cdef LevelWalk walk = walk_levels((self,))
     while walk.next():
         walk.set_tangent(result, None)

@@ -8,11 +8,23 @@ view are final; a template only puts statements around them. Faces for Python ar
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..api.functions import Face
 from ..spec.schema_types import Type
 from .kernels import Kernel
+
+
+def tuple_text(items: Iterable[str]) -> str:
+    """``(self,)``"""
+    names = list(items)
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+
+
+def wanted_text(edges: Iterable[int]) -> str:
+    return " or ".join(f"wants(wanted, {edge})" for edge in edges)
+
 
 # ---- the node class
 
@@ -43,6 +55,11 @@ class SharedView:
     tested: bool  # there are other edges: ask whether one of these is wanted
     loads: tuple[Load, ...]
     parts: tuple[PartView, ...]
+
+    @property
+    def condition(self) -> str:
+        """``wants(wanted, 0) or wants(wanted, 1)``, or "" when nothing has to be asked."""
+        return wanted_text(self.edges) if self.tested else ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +92,20 @@ class GradientView:
     loads: tuple[Load, ...]
     parts: tuple[PartView, ...]  # what the formula reads more than once
     text: str
+
+    @property
+    def condition(self) -> str:
+        """What must hold for the formula to be evaluated, or ""."""
+        arrived = " or ".join(f"grads[{index}] != NULL" for index in self.needs)
+        if not self.tested:
+            return arrived
+        run = self.run
+        asked = f"wants_any(wanted, {run.first}, {run.end})" if run else wanted_text(self.edges)
+        if not arrived:
+            return asked
+        several = len(self.needs) > 1
+        asked = f"({asked})" if several or len(self.edges) > 1 else asked
+        return f"{asked} and ({arrived})" if several else f"{asked} and {arrived}"
 
 
 @dataclass(frozen=True)
@@ -246,6 +277,10 @@ class ComputeView:
     floating: tuple[str, ...] = ()  # tensors that integers must leave before a function of floats sees them
     promoted: tuple[str, ...] = ()  # operands that are brought to one dtype before the first step
 
+    @property
+    def packed_scalars(self) -> str:
+        return tuple_text(self.scalars)
+
 
 @dataclass(frozen=True)
 class Refused:
@@ -304,6 +339,21 @@ class EntryView:
     written: bool  # the op itself changes `self`: there is only the in-place form
     is_replaceable: bool  # it only computes: an observer may have its result already
     inplace: InplaceView | None
+
+    @property
+    def declared(self) -> str:
+        """``TensorBase self, object other``"""
+        return ", ".join(f"{p.c_type} {p.name}" for p in self.parameters)
+
+    @property
+    def arguments(self) -> str:
+        """``self, other``"""
+        return ", ".join(p.name for p in self.parameters)
+
+    @property
+    def operands(self) -> str:
+        """``(self, other)``"""
+        return tuple_text(p.name for p in self.parameters)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import jinja2
+from jinja2.ext import Extension
 
 from ..formula.printing import literal_text
 from ..model import Table
@@ -23,6 +25,15 @@ from .used_imports import with_used_imports
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
+class MacroLines(Extension):
+    """A call of a macro in a line of its own stands for the lines that the macro writes, and adds none."""
+
+    _LINE = re.compile(r"^(\{\{ \w+\(.*\) \}\})\n", re.MULTILINE)
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return self._LINE.sub(r"\1", source)
+
+
 @cache
 def environment() -> jinja2.Environment:
     """Templates that fail at an unknown name instead of writing nothing."""
@@ -33,6 +44,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        extensions=[MacroLines],
     )
     env.filters["chomp"] = chomp
     env.filters["literal"] = literal_text
