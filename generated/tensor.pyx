@@ -486,7 +486,10 @@ cdef class Tensor(Variable):
 
     @real.setter
     def real(self, assigned):
-        self.real.copy_(assigned)
+        if isinstance(assigned, complex):
+            self.real.fill_(assigned)    # which refuses a number that does not fit
+        else:
+            self.real.copy_(assigned)
 
     @property
     def imag(self):
@@ -495,7 +498,10 @@ cdef class Tensor(Variable):
 
     @imag.setter
     def imag(self, assigned):
-        self.imag.copy_(assigned)
+        if isinstance(assigned, complex):
+            self.imag.fill_(assigned)    # which refuses a number that does not fit
+        else:
+            self.imag.copy_(assigned)
 
     # ---- methods
 

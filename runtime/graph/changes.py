@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
 KEPT = 8  # changes per tensor: the latest
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_RUNTIME = os.path.dirname(os.path.realpath(__file__)) + os.sep
+_PACKAGE = str(Path(os.path.abspath(__file__)).parents[2]) + os.sep  # as it is imported: `runtime` in it may be a link
+_RUNTIME = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 class Change(NamedTuple):

@@ -237,7 +237,7 @@ def test_the_result_of_erfinv_may_be_changed():
     np.testing.assert_allclose(x.grad.numpy(), [1.7724538509055159, 2.225169637943899])
 
 
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
 @pytest.mark.parametrize("arguments", [(), (0,), (0, True)])
 @pytest.mark.parametrize("first", [1 + 2j, 2j])
 def test_the_gradient_of_a_product_of_real_parts(arguments, first):

@@ -212,7 +212,7 @@ def test_stacks(prof, tmp_path):
     for line in lines:
         frames, number = line.rsplit(" ", 1)
         assert int(number) > 0
-        assert "test_profiler_output.py" in frames
+        assert "test_output.py" in frames
         assert " " not in frames
     assert any(line.rsplit(" ", 1)[0].endswith(";matmul") for line in lines)
     prof.export_stacks(str(tmp_path / "memory"), "self_cpu_memory_usage")
