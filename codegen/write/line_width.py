@@ -14,8 +14,10 @@ from textwrap import wrap
 WIDTH = 120
 STEP = "    "
 _OPENING = dict(zip("([{", ")]}", strict=True))
-# A string, a bracket, a comma, a comment, or any other character.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|#.*|.')
+# A string, a word, a bracket, a comma, a comment, or any other character.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|#.*|\w+|.')
+# Words behind which a comma separates no items: ``[a * b for a, b in pairs]``.
+_ONE_ITEM = ("for", "lambda")
 _QUOTES = '"""'
 
 
@@ -80,6 +82,7 @@ class Brackets:
     start: int
     end: int
     commas: tuple[int, ...]
+    is_one_item: bool  # a comprehension, or what has a lambda in it
 
     def items(self, code: str) -> list[str]:
         starts = (self.start, *self.commas)
@@ -99,7 +102,7 @@ def _code(code: str, end: str = "") -> list[str]:
     if len(together) <= WIDTH:
         body = [together]
     else:
-        last = "" if is_declaration and _is_signature(code) else ","
+        last = "" if brackets.is_one_item or (is_declaration and _is_signature(code)) else ","
         body = [part for item in items[:-1] for part in _code(indent + item, ",")]
         body += _code(indent + items[-1], last)
     return [code[: brackets.start + 1], *body, *_rest(_indent_of(code), code[brackets.end :], end)]
@@ -125,13 +128,17 @@ def _last_brackets(code: str) -> Brackets | None:
 def _outer_brackets(code: str) -> Iterator[Brackets]:
     depth = start = 0
     commas: list[int] = []
+    is_one_item = False
     for match in _TOKEN.finditer(code):
         if match[0] in _OPENING:
-            start, commas = (match.start(), []) if depth == 0 else (start, commas)
+            if depth == 0:
+                start, commas, is_one_item = match.start(), [], False
             depth += 1
         elif match[0] in _OPENING.values():
             depth -= 1
             if depth == 0:
-                yield Brackets(start, match.start(), tuple(commas))
+                yield Brackets(start, match.start(), () if is_one_item else tuple(commas), is_one_item)
+        elif match[0] in _ONE_ITEM and depth == 1:
+            is_one_item = True
         elif match[0] == "," and depth == 1:
             commas.append(match.start())

@@ -1,5 +1,6 @@
 """Generated lines keep to 120 columns, and long ones are broken where a reader expects it."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,19 @@ def test_docstrings_are_broken_between_words() -> None:
     assert [line[:8] for line in text.splitlines()] == ['    """w', "    word"] and text.split() == ['"""word'] + [
         "word"
     ] * 39 + ['"""']
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"[{LONG} * b if {LONG} is None else a * {LONG}_2 for a, b in zip({LONG}, {LONG}_3, strict=True)]",
+        f"tuple({LONG} + {LONG}_2 + {LONG}_3 + {LONG}_4 for a, b, {LONG} in pairs)",
+        f"f(lambda a, b: g({LONG}, {LONG}, a), {LONG}, h({LONG}, {LONG}_2, lambda c, d: c))",
+        f'({LONG}, "a text, with [commas", {LONG}, {LONG}, {{1: {LONG}, 2: ({LONG},)}})',
+    ],
+)
+def test_broken_code_means_the_same(value: str) -> None:
+    code = f"result = {value}"
+    broken = within_width(code)
+    assert len(code) <= WIDTH or "\n" in broken
+    assert ast.dump(ast.parse(broken)) == ast.dump(ast.parse(code))
