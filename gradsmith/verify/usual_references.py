@@ -38,8 +38,10 @@ def usual_reference(row: OpRow, functions: Collection[str]) -> str:
     if kind == "ufunc":
         return f"np.{text}({', '.join(a.name for a in row.arguments)})"
     by_name = next(filter(None, (_of_a_library(row, name) for name in (row.base, *row.aliases))), "")
-    is_formula = kind in ("pointwise", "composite") or not called_names(text)
-    return by_name or (text if is_formula else "")
+    if by_name or not (kind in ("pointwise", "composite") or not called_names(text)):
+        return by_name
+    # What is written into a tensor fills it.
+    return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") else text
 
 
 def function_name(row: OpRow) -> str:

@@ -11,8 +11,8 @@ which has what is called.
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Fetch, PyErr_Restore, PyErr_SetObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
+import ast
 import importlib
-import inspect
 from types import BuiltinFunctionType
 
 cdef extern from "Python.h":
@@ -55,10 +55,13 @@ cdef class Parameters:
 
 cdef int take_second_names(dict module) except -1:
     """Replace the functions of a module, in its dict, by those that take second names."""
+    cdef dict made = {}     # function -> replacement: other names of a function are the same one
     for name, function in list(module.items()):
         if type(function) is BuiltinFunctionType and function.__module__ == module["__name__"]:
             if (<PyCFunctionObject *>function).m_ml.ml_flags == METH_FASTCALL | METH_KEYWORDS:
-                module[name] = replacement(function)
+                if function not in made:
+                    made[function] = replacement(function)
+                module[name] = made[function]
     return 0
 
 
@@ -76,11 +79,12 @@ cdef int read_names(Parameters p) except -1:
     """Find out what the parameters are called; not before the first call that needs it, as it takes its time."""
     if p.names is not None:
         return 0
-    parameters = inspect.signature(p.function).parameters.values()
-    positional = [q for q in parameters if q.kind is q.POSITIONAL_OR_KEYWORD]
-    p.positional = len(positional)
-    p.required = len([q for q in positional if q.default is q.empty])
-    names = [q.name for q in parameters]
+    # Not by `inspect`, which evaluates defaults and gives up on calls such as ``float("inf")``.
+    text = p.function.__text_signature__.replace("$module, ", "").replace("$module", "")
+    arguments = ast.parse(f"lambda {text[1:-1]}: 0", mode="eval").body.args
+    p.positional = len(arguments.args)
+    p.required = p.positional - len(arguments.defaults)
+    names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
     p.first_names = {second: first for first in names for second in SECOND_NAMES.get(first, ()) if second not in names}
     p.names = tuple(names)
     return 0
