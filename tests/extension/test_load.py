@@ -174,7 +174,7 @@ def spoiled(file, old, new):
     [
         ("waves.pyx", "op_sin(self_)", "op_sine(self_)", "undeclared name not builtin: op_sine\n    {0}/waves.pyx:"),
         ("waves_kernels.c", "sinf(", "sine(", "(implicit|.*undeclared).*sine.*\n    {0}/waves_kernels.c:"),
-        ("waves.pyx", "node.init(1", "node.init(nothing_of_c", "undeclared name not builtin: nothing_of_c"),
+        ("waves.pyx", "connect_1(node, 1", "connect_1(node, nothing_of_c", "undeclared name not builtin: nothing_of_c"),
     ],
 )
 def test_errors_of_compilers_name_the_entry(small, cache, monkeypatch, file, old, new, message):
