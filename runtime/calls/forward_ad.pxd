@@ -34,4 +34,4 @@ cdef list stand_in_list(LevelWalk walk, object results)     # and `grads`
 cdef int copy_tangents(TensorBase source, TensorBase target) except -1
 cdef int end_tangents(TensorBase t) except -1               # what was written in place depends on no tangent
 cdef bint is_alias(TensorBase t) noexcept                   # a dual number with history
-cdef bint has_alias(TensorBase t) except -1                 # a dual number, other than itself, over its memory
+cdef bint has_alias(TensorBase t) except -1                 # shows anything else its memory, by a dual number

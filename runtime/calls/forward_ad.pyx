@@ -51,6 +51,9 @@ from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
 
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *) noexcept
+
 
 cdef TensorBase tangent_at(TensorBase t, Level level):
     """The tangent of `t` at a level, or None; that of a view shows its base's, see Note [Tangents of views]."""
@@ -256,6 +259,8 @@ cdef TensorBase laid_out_like(TensorBase t, TensorBase value):
 
 cdef bint same_strides(PyObject *a, PyObject *b) noexcept:
     cdef int i
+    if not cnp.PyArray_SIZE(<cnp.ndarray>a):
+        return True
     for i in range(cnp.PyArray_NDIM(<cnp.ndarray>a)):
         if cnp.PyArray_DIM(<cnp.ndarray>a, i) > 1 and (
             cnp.PyArray_STRIDE(<cnp.ndarray>a, i) != cnp.PyArray_STRIDE(<cnp.ndarray>b, i)
@@ -318,15 +323,28 @@ cdef int note_alias(TensorMeta meta, TensorBase alias) except -1:
 
 
 cdef bint has_alias(TensorBase t) except -1:
-    """Is there a dual number over the memory of `t`, which would not have the history that `t` is about to get?"""
-    cdef TensorBase owner = <TensorBase>version_owner(<PyObject *>t)
-    cdef PyObject *root = t.base if t.flags & IS_VIEW else <PyObject *>t
-    if owner.meta is None or (<TensorMeta>owner.meta).aliases is None:
+    """Does anything else show the memory of `t`, as a dual number or what it was made of, but not its next history?"""
+    cdef list aliases = aliases_of(version_owner(<PyObject *>t))
+    cdef TensorBase root = <TensorBase>t.base if t.flags & IS_VIEW else t
+    if aliases is None:
         return False
-    for reference in (<TensorMeta>owner.meta).aliases:
-        alias = reference()
-        if alias is not None and <PyObject *>alias != root:
+    if root.base != NULL:
+        return is_held_below(root)
+    return any([reference() is not None for reference in aliases])
+
+
+cdef list aliases_of(PyObject *owner):
+    meta = (<TensorBase>owner).meta
+    return None if meta is None else (<TensorMeta>meta).aliases
+
+
+cdef bint is_held_below(TensorBase alias) noexcept:
+    """Does anything but `alias` hold what it was made of? All that shows the memory does, directly or not."""
+    cdef PyObject *below = alias.base
+    while below != NULL:
+        if Py_REFCNT(below) > 1:
             return True
+        below = (<TensorBase>below).base
     return False
 
 

@@ -173,7 +173,7 @@ cpdef object var_backward(object gradient, object self, object dim, object corre
     gradient = restored(gradient, self.shape, dim, keepdim)
     distance = self - self.mean(reduced_axes(dim, self.ndim), True)
     freedom = count_of(self.shape, dim) - (1 if correction is None else correction)
-    if freedom <= 0 and dim is None:  # as PyTorch: infinite, and NaN where the distance is zero
+    if freedom <= 0 and (dim is None or not self.ndim):  # as PyTorch: infinite, and NaN where the distance is zero
         return gradient * (distance.detach().abs() * math.inf)
     return gradient * ((2.0 / freedom if freedom else math.inf) * distance)
 

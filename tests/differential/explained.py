@@ -19,10 +19,12 @@ from .predicates import (
     beside,
     called_before,
     cancelled_variance,
+    changed_what_was_asked_for,
     compared_in_place,
     complex_infinity,
     computed_in_single,
     conjugated_view,
+    converted_target,
     extreme_before,
     far_smaller_divisor,
     found_unused_after_the_run,
@@ -45,6 +47,7 @@ from .predicates import (
     only_we_refuse,
     order_of_leaves,
     out_among_inputs,
+    overflowing_sinh,
     overlapping_operands,
     reaches_floor_division,
     reaches_once_differentiable,
@@ -58,6 +61,7 @@ from .predicates import (
     two_mistakes_of_complex,
     unknown_argument,
     write_through_expanded,
+    written_beside_conj,
     written_gradient,
 )
 from .program import STEP
@@ -177,6 +181,24 @@ EXPLANATIONS = (
         ("saved_values.md", "**Saved values have a cost, and the author decides.**"),
         lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
         and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
+    ),
+    Explanation(
+        "what a gradient does not read may be changed",
+        "PyTorch unpacks all that a node has saved, and saves a target before it is converted.",
+        ("saved_values.md", "**Only what a gradient reads is checked.**"),
+        lambda d: changed_what_was_asked_for(d) or converted_target(d),
+    ),
+    Explanation(
+        "a complex logsumexp into real numbers",
+        "PyTorch takes the real part before the logarithm.",
+        ("writes.md", "**A complex result is not written to a real `out`.**"),
+        lambda d: of_call("logsumexp", aspects=("error",))(d) and only_we_refuse("result type complex.* output")(d),
+    ),
+    Explanation(
+        "the largest values of sinh",
+        "PyTorch's vectors overflow where exp does.",
+        ("special_values.md", "**`sinh` reaches the largest number.**"),
+        overflowing_sinh,
     ),
     Explanation(
         "a number over a tensor",
@@ -339,6 +361,8 @@ EXPLANATIONS = (
         or (beside(d, "conj") and (d.step.writes() or d.aspect == "version") and d.aspect in (*WRITTEN, "identity"))
         or (beside(d, "conj") and d.aspect in ("identity", "is_view"))
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d)
+        or of_call("conj_physical", aspects=("retains_grad",))(d)
+        or written_beside_conj(d)
         or conjugated_view(d),
     ),
     Explanation(

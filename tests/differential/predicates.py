@@ -76,6 +76,7 @@ def overlapping_operands(difference: Difference) -> bool:
         or not any(name in difference.step.call for name in refuse)
         or any(0 in x.shape for x in difference.operands)
         or all(x.array.size == 1 for x in difference.operands)
+        or (difference.step.call.endswith("] = {2}") and difference.step.args[0] == difference.step.args[2])
         or indexed_by_itself(difference)
     )
 
@@ -168,6 +169,8 @@ def nothing_of_integers(difference: Difference) -> bool:
 def another_mistake(difference: Difference) -> bool:
     """Both refuse, and one of them because of the graph or of `out`, where the other one looks at the values first."""
     texts = f"{difference.ours} {difference.theirs}"
+    if difference.step.call.endswith("cumsum_") and difference.theirs.startswith("IndexError"):
+        return difference.aspect == "error type" and "Bad in-place call" in difference.ours
     graph = "leaf Variable|automatic differentiation|inference|no_grad mode|out=|out has|resize|desired output type"
     graph += "|refers? to a single memory location"
     out = "only supports bool tensor for result|Expected the dtype for input and out"
@@ -196,6 +199,11 @@ def result_of(difference: Difference, *names: str) -> bool:
     return bool({difference.where.split("[")[0], *difference.step.uses()} & {step.gives for step in makers})
 
 
+def result_of_any(difference: Difference, step: Step, names: Sequence[str]) -> bool:
+    """Whether an earlier step uses a result of one of these."""
+    return bool(step.uses() & {s.gives for s in difference.history if any(name in s.call for name in names)})
+
+
 def beside(difference: Difference, *names: str) -> bool:
     """The same of a result or an operand of one of these, which in PyTorch share memory."""
     calls = [step for step in difference.history if any(name in step.call for name in names)]
@@ -212,6 +220,8 @@ def of_dual_number(difference: Difference) -> bool:
         return made_by(difference, *names) and (difference.step.writes() or is_of_a_whole_view(difference))
     if difference.aspect in ("strides", "identity"):
         return made_by(difference, *names)
+    if difference.aspect == "gradient":  # through a write that was refused, after a Function had done it
+        return any(s.call.startswith("Doubled") and result_of_any(difference, s, names) for s in difference.history)
     if difference.aspect == "order of hooks":  # one that was registered before a Function wrote to the primal
         return registered_before_a_write(difference, "parts")
     if difference.step.call.endswith("make_dual"):
@@ -266,11 +276,14 @@ def written_gradient(difference: Difference) -> bool:
     given = {name for step in runs for name in STEP.findall(step.kwargs.get("gradient") or "".join(step.args[2:3]))}
     found = {step.gives for step in runs if step.gives}
     touched = {difference.where.split("[")[0], *difference.step.uses()}
+    if difference.aspect in ("requires_grad", "is_leaf", "has_node") and difference.where.split("[")[0] in found:
+        return difference.step.writes() and difference.where.split("[")[0] in difference.step.uses()
     if difference.aspect == "version":
         given |= {step.args[1] for step in difference.history if step.call == "{0}.grad = {1}"}
         return bool(touched & made_of(difference.history, given | found))
     if difference.aspect == "gradient":
-        return difference.step.writes() and bool(difference.step.uses() & given)
+        shared = made_of(difference.history, sources(difference.history, given))
+        return difference.step.writes() and bool(difference.step.uses() & shared)
     if difference.aspect == "requires_grad" and difference.where.endswith(".grad"):  # the given one, added to
         return "gradient" in difference.step.kwargs and any("create_graph" in step.kwargs for step in runs)
     return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
@@ -319,9 +332,10 @@ def transposed_number(difference: Difference) -> bool:
     if difference.aspect == "error":  # a backward from what in PyTorch is the leaf itself
         made = {step.gives for step in difference.history if "mT" in step.call and step.mode}
         return only_we_refuse("does not require grad")(difference) and bool(difference.step.uses() & made)
-    return of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(difference) and any(
-        x.shape == () for x in difference.operands
-    )
+    numbers = any(x.shape == () for x in difference.operands)
+    if difference.aspect == "identity" and difference.step.writes():  # what is written is in PyTorch both of them
+        return numbers and result_of(difference, "mT")
+    return of_call("mT", aspects=("identity", "is_view", "is_leaf", "has_node"))(difference) and numbers
 
 
 def order_of_leaves(difference: Difference) -> bool:
@@ -454,6 +468,39 @@ def made_by(difference: Difference, *names: str) -> bool:
     name = difference.where.split("[")[0]
     makers = [step.call for step in (*difference.history, difference.step) if step.gives == name]
     return any(name in call for call in makers for name in names)
+
+
+def changed_what_was_asked_for(difference: Difference) -> bool:
+    """`grad` for a tensor that was written: its own gradient reads another one, which was not."""
+    if not difference.step.call.endswith("autograd.grad"):
+        return False
+    asked = set(STEP.findall(difference.step.args[1]))
+    written = {name for step in difference.history if step.writes() for name in STEP.findall(step.args[0])}
+    return bool(asked & written) and only_pytorch_refuses("modified by an inplace operation")(difference)
+
+
+def converted_target(difference: Difference) -> bool:
+    """A target of integers that `mse_loss` has converted, or one that `label_smoothing` has made probabilities of."""
+    losses = [s for s in difference.history if "mse_loss" in s.call or "label_smoothing" in s.kwargs]
+    kinds = "ByteTensor|CharTensor|ShortTensor|IntTensor|LongTensor|BoolTensor"
+    return bool(losses) and only_pytorch_refuses(f"modified by an inplace operation: .torch.({kinds})")(difference)
+
+
+def written_beside_conj(difference: Difference) -> bool:
+    """A value computed from a real tensor or its `conj_physical`, one of which was written: one tensor in PyTorch."""
+    calls = [step for step in difference.history if "conj_physical" in step.call]
+    pairs = {name for step in calls for name in (step.gives, *step.uses())}
+    written = any(step.writes() and step.uses() & pairs for step in difference.history)
+    return difference.aspect == "value" and written and bool(difference.step.uses() & pairs)
+
+
+def overflowing_sinh(difference: Difference) -> bool:
+    """Infinities of PyTorch where `exp` overflows and half of it does not."""
+    if difference.aspect != "value" or difference.step.name not in ("sinh", "sinh_"):
+        return False
+    ours, theirs = difference.ours, difference.theirs
+    beyond = np.isinf(theirs) & (np.abs(ours) > np.finfo(ours.dtype).max / 2)
+    return bool(beyond.any()) and close(ours[~beyond], theirs[~beyond], 0, 1e-5)
 
 
 def extreme_before(difference: Difference) -> bool:

@@ -237,6 +237,24 @@ def test_variance_with_more_correction_than_elements(dim, expected):
     np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.parametrize("dim", [None, 0, -1, (0,), ()])
+def test_the_second_gradient_of_the_variance_of_a_number(dim):
+    x = gs.tensor(2.0, requires_grad=True)
+    (gradient,) = grad(x.var(dim), x, create_graph=True)
+    assert math.isnan(gradient.item())
+    assert not gradient.requires_grad
+
+
+def test_running_sums_of_bools_that_have_nothing_to_add():
+    """As in PyTorch, which has no loop for them."""
+    for x in (gs.tensor(True), gs.tensor(2.5), gs.zeros(0)):
+        assert x.cumsum(0, dtype=gs.bool).tolist() == x.to(gs.bool).tolist()
+    assert gs.tensor(True).cumsum_(0).tolist() is True
+    for x in (gs.tensor([True]), gs.tensor([1])):
+        with pytest.raises(NotImplementedError, match="dtype bool"):
+            x.cumsum(0, dtype=gs.bool)
+
+
 def test_variance_with_as_much_correction_as_elements():
     (found,) = gradients(lambda x: gs.var(x, 0, correction=2), [1.0, 2.0])
     np.testing.assert_array_equal(found, [-inf, inf])

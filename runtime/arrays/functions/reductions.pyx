@@ -168,7 +168,7 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
     cdef int axis = axis_of(a, dim)
     cdef int type_number = reduced_type(a, dtype)
-    if type_number == cnp.NPY_BOOL:
+    if type_number == cnp.NPY_BOOL and cnp.PyArray_NDIM(a) and cnp.PyArray_SIZE(a):
         raise NotImplementedError("cumsum(): not defined for dtype bool; give an integer dtype, such as int64")
     if is_meta(<PyObject *>a):
         return as_type(a, type_number)

@@ -435,6 +435,37 @@ def test_a_tensor_gets_no_other_history_beside_a_dual_of_it():
     assert x.grad.tolist() == (2 + X).tolist()
 
 
+def test_a_dual_gets_no_other_history_beside_what_it_was_made_of():
+    """The tensor would be changed and have no history for it; PyTorch gives it one."""
+    x = gs.tensor(X, requires_grad=True)
+    with dual_level():
+        of = gs.tensor(X)
+        for held in (of, of[:1]):
+            d = make_dual(held, gs.tensor(T[: len(held)]))
+            for written in (d, d[:1]):
+                with pytest.raises(RuntimeError, match="shares its memory"):
+                    written.mul_(x[: len(written)])
+            assert held.tolist() == d.tolist() == X[: len(held)].tolist()
+
+
+def test_a_dual_that_alone_shows_its_memory_may_get_another_history():
+    x = gs.tensor(X, requires_grad=True)
+    with dual_level():
+        dual = make_dual(gs.tensor(X), gs.tensor(T))
+        primal = unpack_dual(make_dual(gs.tensor(X), gs.tensor(T))).primal
+        for d in (dual, primal):
+            d *= x
+            d.sum().backward()
+    assert x.grad.tolist() == (2 * X).tolist()
+
+
+def test_the_tangent_of_nothing_is_the_given_one():
+    with dual_level():
+        tangent = gs.zeros(0, 0, 2, requires_grad=True)
+        dual = make_dual(gs.from_numpy(np.zeros(3, np.float32)[3:].reshape(0, 0, 2)), tangent)
+        assert unpack_dual(dual).tangent.is_leaf
+
+
 def test_a_write_to_a_dual_is_a_change_of_the_tensor():
     x = gs.tensor(X, requires_grad=True)
     y = x * 1
