@@ -21,12 +21,21 @@ cdef class SavedAttribute:
     def __get__(self, node, owner):
         if node is None:
             return self
-        if not isinstance(node, Node):
-            raise TypeError(f"this is an attribute of nodes, not of a {type(node).__name__}")
+        if not isinstance(node, Node) or not is_attribute_of(self, type(node)):
+            raise TypeError(f"this is an attribute of other nodes, not of a {type(node).__name__}")
         return self.read(<Node>node, self.slot)
 
     def __set__(self, node, value):
         raise AttributeError(f"what a {type(node).__name__} has saved cannot be replaced")
+
+
+cdef bint is_attribute_of(SavedAttribute attribute, type cls) except -1:
+    """Python code can call `__get__` with any node; only those of one class have the slot."""
+    for part in cls.__mro__:
+        for value in part.__dict__.values():
+            if value is attribute:
+                return True
+    return False
 
 
 cdef SavedAttribute attribute(slot_reader read, int slot):

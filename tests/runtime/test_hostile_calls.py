@@ -59,6 +59,11 @@ def test_no_call_ends_the_process(batch, tmp_path):
         ("gs.Tensor._make_subclass(gs.Tensor, None)", "TypeError: .*'data' must be Tensor"),
         ("type(y.grad_fn).__new__(type(y.grad_fn))(gs.ones(2))", "RuntimeError: ExpBackward0 was not recorded"),
         ("saved_hooks.KeptTensor.__new__(saved_hooks.KeptTensor).get()", "RuntimeError: .*no tensor has been kept"),
+        (
+            "saved_attributes.SavedAttribute.__new__(saved_attributes.SavedAttribute).__get__(y.grad_fn, None)",
+            "TypeError",
+        ),
+        ("type(y.grad_fn).__dict__['_saved_result'].__get__((y * y).grad_fn, None)", "TypeError: .*of other nodes"),
         ("from_shared_array(np.float32(1))", "TypeError: expected an ndarray"),
         ("shapes.T_of(None)", "TypeError: expected an ndarray"),
         ("pointwise.clone_of(None)", "TypeError: expected an ndarray"),
@@ -66,7 +71,7 @@ def test_no_call_ends_the_process(batch, tmp_path):
 )
 def test_what_once_crashed(code, message):
     prepared = (
-        "import numpy as np, gradsmith as gs\nfrom gradsmith.runtime import saved_hooks\n"
+        "import numpy as np, gradsmith as gs\nfrom gradsmith.runtime.history import saved_attributes, saved_hooks\n"
         "from gradsmith.runtime.arrays.functions import pointwise, shapes\n"
         "from gradsmith.runtime.graph.tensor import from_shared_array\n"
         f"y = gs.ones(2, requires_grad=True).exp()\n{code}"
