@@ -11,7 +11,6 @@ which has what is called.
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Fetch, PyErr_Restore, PyErr_SetObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
-import ast
 import importlib
 from types import BuiltinFunctionType
 
@@ -79,6 +78,8 @@ cdef int read_names(Parameters p) except -1:
     """Find out what the parameters are called; not before the first call that needs it, as it takes its time."""
     if p.names is not None:
         return 0
+    import ast      # which most programs never need
+
     # Not by `inspect`, which evaluates defaults and gives up on calls such as ``float("inf")``.
     text = p.function.__text_signature__.replace("$module, ", "").replace("$module", "")
     arguments = ast.parse(f"lambda {text[1:-1]}: 0", mode="eval").body.args

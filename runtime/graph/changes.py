@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
 KEPT = 8  # changes per tensor: the latest
-_PACKAGE = str(Path(os.path.abspath(__file__)).parents[2]) + os.sep  # as it is imported: `runtime` in it may be a link
-_RUNTIME = str(Path(__file__).resolve().parents[1]) + os.sep
+_PACKAGE = os.path.abspath(os.path.join(__file__, "../../..")) + os.sep
+_RUNTIME = os.path.realpath(os.path.join(os.path.realpath(__file__), "../..")) + os.sep  # `runtime` may be a link
 
 
 class Change(NamedTuple):
