@@ -22,7 +22,7 @@ def as_mask(op: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def uint8_mask(op: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The bool array of a uint8 mask."""
     warn_of_uint8_mask(op)
-    return array_without_data(array.shape, np.bool_) if has_no_data(array) else array != 0
+    return array_without_data(array.shape, np.bool_) if has_no_data(array) else np.asarray(array != 0)
 
 
 def warn_of_uint8_mask(op: str) -> None:

@@ -211,3 +211,11 @@ def test_dimensions_of_nothing_are_checked():
         with pytest.raises(IndexError):
             gs.ones(()).flatten(start, end)
     assert gs.ones(()).flatten(0, -1).shape == (1,)
+
+
+@pytest.mark.parametrize("condition, expected", [(0, [3, 4]), (2, [1, 1])])
+def test_a_uint8_condition_without_dimensions(condition, expected):
+    """NumPy compares such an array to a number of its own type, which is no array."""
+    x, y = gs.tensor(1.0), gs.tensor([3.0, 4.0])
+    with pytest.warns(UserWarning, match="uint8"):
+        assert x.where(gs.tensor(condition, dtype=gs.uint8), y).tolist() == expected
