@@ -17,8 +17,8 @@ cdef class Observer:
     cdef int fail(self) except -1                           # the innermost op or node has raised
 
 
-# What an op does while somebody is watching. `begin_op` gives its depth among the ops and nodes that run, for `end_op`,
-# with a mark when it is an op on the meta device; 0 when nobody watches in this thread.
+# Calls of an op to its observers. `begin_op` gives the depth of the op among the ops and nodes that run, for `end_op`,
+# with a mark when it is an op on the meta device; 0 when this thread has no observer.
 # `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it. When an
 # observer has their result, `replays` says so right after it, and the op takes `replayed_result()` in the place of what
 # it would compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history,

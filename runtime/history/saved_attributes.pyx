@@ -1,4 +1,4 @@
-"""What users may look at of a node: ``node._saved_self``, the value, and ``node._raw_saved_self``, what is kept of it."""
+"""Saved values as attributes of a node: ``node._saved_self``, the value; ``node._raw_saved_self``, the saved tensor."""
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport value_of
 from gradsmith.runtime.graph.saved_variable cimport (

@@ -19,10 +19,7 @@ LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "dist", "*.egg-info", "__pyca
 # What a `make test` around this one hands down: the page's own `make` stands alone.
 OUTER_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "VENV", "PYTHON", "ARGS")
 
-pytestmark = [
-    pytest.mark.compiles,
-    pytest.mark.skipif(shutil.which("make") is None, reason="the page is about `make`"),
-]
+pytestmark = pytest.mark.compiles
 
 
 @pytest.fixture
