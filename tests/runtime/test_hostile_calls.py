@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Plain Python that writes files and starts compilers, which is no place for arguments without sense.
-LEFT_OUT = ("gradsmith.codegen", "gradsmith.compiling", "gradsmith.outside", "gradsmith.verify")
+LEFT_OUT = ("gradsmith.codegen", "gradsmith.compiling", "gradsmith.extension", "gradsmith.verify")
 SECONDS = 300
 
 
