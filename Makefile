@@ -18,7 +18,9 @@ ifneq ($(filter 3.7% 3.80%,$(MAKE_VERSION)),)
 $(error GNU make $(MAKE_VERSION) is too old: 3.81 or newer is needed)
 endif
 
-CODEGEN   := $(shell find codegen -name '*.py' -o -name '*.j2')
+# What generated/ follows from, besides the table: the generator, and the declarations that it reads.
+CODEGEN   := $(shell find codegen -name '*.py' -o -name '*.j2') \
+             $(wildcard runtime/formulas/*.pxd runtime/arrays/functions/*.p*)
 GENERATED := $(wildcard generated/*)
 # Written once the work it names is done, so that an interrupted run is taken up again.
 VENV_DONE := $(VENV)/gradsmith-ready

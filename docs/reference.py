@@ -64,7 +64,7 @@ def words() -> str:
         "Names in references, besides the arguments": code_list(sorted(vocabulary.REFERENCE_NAMES)),
         "Facts of a run in formulas": code_list([f"{vocabulary.GRAD_INPUT_MASK}[i]", *vocabulary.RUN_FACTS]),
         "Constants and dtypes in formulas": code_list([*vocabulary.CONSTANTS, *sorted(vocabulary.DTYPES)]),
-        "Helpers of formulas": code_block(str(helper.signature) for helper in helpers()),
+        "Helpers of formulas": code_block(sorted(str(helper.signature) for helper in helpers())),
         "Functions that `array(...)` may call": bullets(array_functions().items()),
         "Modules of SciPy in `array(...)`": code_list(sorted(vocabulary.SCIPY_MODULES)),
     }

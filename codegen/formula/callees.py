@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ..spec.errors import did_you_mean
+from ..spec.helpers import helper_signatures
 from ..spec.schema import Argument, Signature
 from ..spec.schema_types import Type
-from ..spec.vocabulary import HELPERS, INTRINSICS, LOOP_HELPERS
+from ..spec.vocabulary import INTRINSICS, LOOP_HELPERS
 from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
 from .reductions import Reduction
 
@@ -119,8 +120,8 @@ class Callees:
 def helpers() -> tuple[Callee, ...]:
     return tuple(
         Callee(signature, name, module, loops=name in LOOP_HELPERS)
-        for module, lines in HELPERS.items()
-        for signature in _signatures(lines)
+        for module, signatures in helper_signatures().items()
+        for signature in signatures
         for name in (entry_name(signature),)
     )
 
@@ -130,12 +131,8 @@ def intrinsics() -> dict[str, tuple[Callee, ...]]:
     """Functions of the loop emitter: base -> its variants."""
     return {
         signature.base: tuple(Callee(variant, "", INTRINSIC, loops=True) for variant, _ in expand(signature))
-        for signature in _signatures(INTRINSICS)
+        for signature in map(Signature.parse, INTRINSICS.strip().splitlines())
     }
-
-
-def _signatures(lines: str) -> list[Signature]:
-    return [Signature.parse(line) for line in lines.strip().splitlines()]
 
 
 # What the C entries of gradsmith's own ops begin with, and those of an external table. Both are seen together in

@@ -1,7 +1,7 @@
-"""The closed vocabularies of the op table that are not ops: families, ufuncs, helpers, attributes.
+"""The closed vocabularies of the op table that are not ops: families, ufuncs, intrinsics, attributes.
 
-Signatures of helpers are written in the schema language, so that a formula that calls one is
-checked exactly as one that calls an op.
+Signatures are written in the schema language, so that a formula that calls an intrinsic is checked
+exactly as one that calls an op.
 """
 
 from __future__ import annotations
@@ -94,75 +94,10 @@ INTRINSICS = """
     where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 """
 
-# ---- helpers: module -> signatures
+# ---- helpers
 
-# `conj.number` is called as conj(x) where x is a number, and lives in its module as `conj_number`.
-# A helper takes a Tensor|Scalar as it comes: unlike an op it is one function for both.
-_FORMULAS = """
-    amax_backward(Tensor gradient, Tensor self, Tensor value, int[] dim, bool keepdim) -> Tensor
-    cat_backward(Tensor gradient, object shapes, int dim) -> Tensor[]
-    clamp_open(Tensor self, object min, object max) -> Tensor
-    class_dim(int ndim) -> int
-    div_backward_other(Tensor gradient, Tensor|Scalar self, Tensor other, str? mode) -> Tensor
-    div_backward_self(Tensor gradient, Tensor|Scalar other, str? mode) -> Tensor
-    einsum_of_products(str equation, Tensor[] operands) -> Tensor
-    filled_parts(Tensor[] gradients, int[] sizes, int[] shape, dtype dtype, int dim) -> Tensor[]
-    filled_slices(Tensor[] gradients, int[] shape, dtype dtype, int dim) -> Tensor[]
-    fits_loop(Tensor self) -> bool
-    flattened(Tensor self, int start_dim, int end_dim) -> Tensor
-    gather_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
-    has_class_indices(Tensor target, float label_smoothing) -> bool
-    index_select_backward(Tensor gradient, int[] shape, int dim, Tensor index) -> Tensor
-    is_differentiable(dtype dtype) -> bool
-    is_contiguous(Tensor self) -> bool
-    is_sum(str reduce) -> bool
-    is_tanh(str approximate) -> bool
-    linear_backward_weight(Tensor gradient, Tensor self, int weight_ndim) -> Tensor
-    logsumexp_backward(Tensor gradient, Tensor self, Tensor value, int[] dim, bool keepdim) -> Tensor
-    masked_select_backward(Tensor gradient, int[] shape, Tensor mask) -> Tensor
-    matmul_backward_other(Tensor gradient, Tensor self, int[] shape) -> Tensor
-    matmul_backward_self(Tensor gradient, Tensor other, int[] shape) -> Tensor
-    mse_scale(str reduction, int[] shape, int[] target_shape) -> float
-    not_implemented(str what) -> Tensor
-    nll_backward_weight(Tensor gradient, Tensor self, Tensor target, Tensor? weight, int ignore, str mode) -> Tensor
-    outer_backward(Tensor gradient, Tensor weight) -> Tensor
-    pow_backward_exponent(Tensor gradient, Tensor|Scalar self, Tensor exponent, Tensor value) -> Tensor
-    pow_backward_self(Tensor gradient, Tensor self, Tensor|Scalar exponent) -> Tensor
-    prod_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor
-    prod_backward_dim(Tensor gradient, Tensor self, Tensor value, int dim, bool keepdim) -> Tensor
-    scatter_backward_src(Tensor gradient, int dim, Tensor index, int[] shape) -> Tensor
-    selection_backward(Tensor gradient, Tensor indices, int[] shape, int dim, bool keepdim) -> Tensor
-    sgn_backward(Tensor gradient, Tensor self, Tensor value) -> Tensor
-    soft_cross_entropy(Tensor self, Tensor target, Tensor? weight, int ignore, str reduction, float smoothing) -> Tensor
-    std_backward(Tensor gradient, Tensor self, Tensor value, int[]? dim, Scalar? correction, bool keepdim) -> Tensor
-    strided_geometry(Tensor self, int[] size, int[] stride, int? storage_offset) -> object
-    strided_view_backward(Tensor gradient, object geometry) -> Tensor
-    var_backward(Tensor gradient, Tensor self, int[]? dim, Scalar? correction, bool keepdim) -> Tensor
-    where.number(bool condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-    zeros_like(Tensor self) -> Tensor
-    zeros_like.info(int[] shape, dtype dtype, device device) -> Tensor
-"""
-_NUMBERS = """
-    abs.number(Scalar self) -> Scalar
-    chunk_sizes(int[] shape, int chunks, int dim) -> int[]
-    conj.number(Scalar self) -> Scalar
-    cos.number(Scalar self) -> Scalar
-    count_of(int[] shape, int[]? dim) -> int
-    equal_parts(int[] shape, int size, int dim) -> int[]
-    exp.number(Scalar self) -> Scalar
-    inverse_permutation(int[] dims) -> int[]
-    moved_dims(int ndim, int[] source, int[] destination) -> int[]
-    log.number(Scalar self) -> Scalar
-    narrow_index(int[] shape, int dim, int start, int length) -> object
-    real.number(Scalar self) -> Scalar
-    select_index(int[] shape, int dim, int index) -> object
-    sin.number(Scalar self) -> Scalar
-    sqrt.number(Scalar self) -> Scalar
-"""
-_BUILTINS = """
-    int(bool x) -> int
-"""
-HELPERS: Mapping[str, str] = MappingProxyType({"formulas": _FORMULAS, "numbers": _NUMBERS, "builtins": _BUILTINS})
+# Modules of the helpers that formulas may call; `helpers.py` reads what is in them.
+HELPER_MODULES = ("formulas", "numbers", "builtins")
 
 # Helpers that a loop leaves out (identities on the real numbers that loops compute with) or writes
 # in its own way.

@@ -8,7 +8,7 @@ from ..api.functions import make_face
 from ..formula.formula import Expr
 from ..model import Op, Table
 from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
-from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPERS, HELPERS_PACKAGE
+from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .entry import entry_view
 from .fused_loops import backward_kernels, forward_kernel
 from .model import BackwardTable, FamilyView, ForwardKernel, Import, OpView
@@ -77,7 +77,7 @@ def _module_path(module: str) -> str:
     """Module of a family or of the helpers; an external family names its own."""
     if "." in module:
         return module
-    return f"{HELPERS_PACKAGE if module in HELPERS else 'gradsmith.generated'}.{module}"
+    return f"{HELPERS_PACKAGE if module in HELPER_MODULES else 'gradsmith.generated'}.{module}"
 
 
 _NO_MODULES = frozenset({"", "builtins", "intrinsic"})

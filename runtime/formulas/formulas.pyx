@@ -1,7 +1,7 @@
 """Helpers for formulas of derivatives.yaml: the parts of a gradient that need a loop, a case or a shape.
 
 Everything here is written with differentiable methods of tensors, so that a gradient that went through a helper has a
-gradient itself. The names and signatures are those of codegen/spec/vocabulary.py.
+gradient itself. The types that formulas may call them with stand in formulas.pxd.
 """
 
 from gradsmith.runtime.formulas.numbers cimport count_of, log_number, narrow_index, reduced_axes, wrapped

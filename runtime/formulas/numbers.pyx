@@ -1,6 +1,6 @@
 """Helpers for formulas of derivatives.yaml that compute sizes, indices and numbers.
 
-The names and signatures are those of codegen/spec/vocabulary.py.
+The types that formulas may call them with stand in numbers.pxd.
 """
 
 import cmath

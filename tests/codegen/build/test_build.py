@@ -1,14 +1,12 @@
 """From raw entries to the frozen table: variants, nodes, what they keep, faces."""
 
 import dataclasses
-import re
 from pathlib import Path
 
 import pytest
 from small_table import op_with, show, table_with
 
 from codegen.build.build import load_table
-from codegen.formula.callees import helpers
 from codegen.model import Backward, SavedTensor, SavedValue
 from codegen.spec.errors import SpecErrors
 from codegen.spec.vocabulary import scan_functions
@@ -295,17 +293,3 @@ def test_a_mistake_in_the_table_of_the_project_is_found(real_table: Path) -> Non
         "mul: formula for 'self' uses 'othr', which is not in scope. "
         "In scope: grad, other, result, self. Did you mean 'other'?"
     )
-
-
-@pytest.mark.parametrize("module", ["formulas", "numbers"])
-def test_helpers_are_what_the_runtime_defines(module: str) -> None:
-    """The typed table of helpers and the module that holds them agree, argument by argument."""
-    defined = functions_of(ROOT / "runtime/formulas" / f"{module}.pxd")
-    declared = {h.c_entry: len(h.signature.arguments) for h in helpers() if h.family == module}
-    assert declared == defined
-
-
-def functions_of(declarations: Path) -> dict[str, int]:
-    """Functions that a .pxd declares, and how many arguments each takes."""
-    found = re.findall(r"^cpdef object (\w+)\(([^)]*)\)", declarations.read_text(encoding="utf-8"), re.MULTILINE)
-    return {name: len(arguments.split(",")) for name, arguments in found}
