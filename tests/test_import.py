@@ -40,6 +40,22 @@ def test_nothing_heavy_is_imported():
     assert not HEAVY & set(done.stdout.split())
 
 
+def test_modules_need_nothing_but_numpy():
+    """Those of the generator and of the build, and what tests and proofs use, may need more."""
+    code = """
+import importlib, pkgutil, sys
+for name in ("typing_extensions", "scipy", "yaml", "jinja2", "setuptools", "Cython", "matplotlib"):
+    sys.modules[name] = None
+import gradsmith
+rest = ("codegen", "compiling", "extension", "verify", "generated.op_table")
+for module in pkgutil.walk_packages(gradsmith.__path__, "gradsmith.", onerror=lambda name: None):
+    if not module.name.removeprefix("gradsmith.").startswith(rest):
+        importlib.import_module(module.name)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
 def test_every_public_name_is_there_once():
     assert len(gradsmith.__all__) == len(set(gradsmith.__all__))
     assert all(hasattr(gradsmith, name) for name in gradsmith.__all__)

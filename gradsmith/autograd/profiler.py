@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING
 
 from gradsmith.profiler.averages import FunctionEventAvg
-from gradsmith.profiler.event_list import AverageList, EventList
+from gradsmith.profiler.event_list import EventList
 from gradsmith.profiler.events import FunctionEvent
 from gradsmith.profiler.options import Options
 from gradsmith.profiler.recording import Recording
+from gradsmith.profiler.results import Results, of_events
 from gradsmith.runtime.observers.recorder import record_function
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
 
 
-class profile:
+class profile(Results):
     """Record what the calling thread runs in a ``with`` block.
 
     Parameters
@@ -78,68 +80,8 @@ class profile:
         """Microseconds; see `EventList.self_cpu_time_total`."""
         return self._finished().self_cpu_time_total
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> AverageList:
-        """Events of the same name summed; see `EventList.key_averages`.
-
-        Parameters
-        ----------
-        group_by_input_shape : bool
-        group_by_stack_n : int
-        """
-        return self._finished().key_averages(group_by_input_shape, group_by_stack_n)
-
-    def total_average(self) -> FunctionEventAvg:
-        """One average of all."""
-        return self._finished().total_average()
-
-    def table(
-        self,
-        sort_by: str | None = None,
-        row_limit: int = 100,
-        max_src_column_width: int = 75,
-        max_name_column_width: int = 55,
-        max_shapes_column_width: int = 80,
-        header: str | None = None,
-        top_level_events_only: bool = False,
-    ) -> str:
-        """The events as text; see `EventList.table`.
-
-        Parameters
-        ----------
-        sort_by : str, optional
-        row_limit : int
-        max_src_column_width, max_name_column_width, max_shapes_column_width : int
-        header : str, optional
-        top_level_events_only : bool
-        """
-        return self._finished().table(
-            sort_by,
-            row_limit,
-            max_src_column_width,
-            max_name_column_width,
-            max_shapes_column_width,
-            header,
-            top_level_events_only,
-        )
-
-    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace for Perfetto or Chrome; see `EventList.export_chrome_trace`.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        self._finished().export_chrome_trace(path)
-
-    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """Write stacks for a flame graph; see `EventList.export_stacks`.
-
-        Parameters
-        ----------
-        path : str or path
-        metric : str
-        """
-        self._finished().export_stacks(path, metric)
+    total_average = of_events(EventList.total_average)
+    table = of_events(EventList.table)
 
     def __str__(self) -> str:
         return "<unfinished profile>" if self.function_events is None else self.table()

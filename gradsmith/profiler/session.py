@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any
 
 from gradsmith.profiler.averages import STEP
-from gradsmith.profiler.event_list import AverageList, EventList
+from gradsmith.profiler.event_list import EventList
 from gradsmith.profiler.options import Options
 from gradsmith.profiler.recording import Recording
+from gradsmith.profiler.results import Results
 from gradsmith.profiler.schedules import ProfilerAction, Schedule
 from gradsmith.runtime.observers.recorder import record_function
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
@@ -35,7 +37,7 @@ def supported_activities() -> set[ProfilerActivity]:
     return set(ProfilerActivity)
 
 
-class profile:
+class profile(Results):
     """Record what the calling thread runs: ops, nodes of backward, and blocks of `record_function`.
 
     Other threads are not seen, except those that the engine uses for this one. While no profile is recording, an op
@@ -223,34 +225,7 @@ class profile:
             )
         return self._events
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> AverageList:
-        """Events of the same name summed; see `EventList.key_averages`.
-
-        Parameters
-        ----------
-        group_by_input_shape : bool
-        group_by_stack_n : int
-        """
-        return self.events().key_averages(group_by_input_shape, group_by_stack_n)
-
-    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace for Perfetto or Chrome; see `EventList.export_chrome_trace`.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        self.events().export_chrome_trace(path)
-
-    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """Write stacks for a flame graph; see `EventList.export_stacks`.
-
-        Parameters
-        ----------
-        path : str or path
-        metric : str
-        """
-        self.events().export_stacks(path, metric)
+    _finished = events
 
 
 def _check_activities(activities: Iterable[ProfilerActivity] | None) -> None:
