@@ -195,9 +195,7 @@ def rand_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """`rand` with the shape and dtype of `input`."""
-    shape, dtype, device = like("rand_like", input, dtype, device)
-    array = _real_or_complex("rand_like", _uniform, _source(generator, "rand_like"), shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad, device=device)
+    return _drawn_like("rand_like", _uniform, input, generator, dtype, device, requires_grad)
 
 
 def randn_like(
@@ -209,9 +207,7 @@ def randn_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """`randn` with the shape and dtype of `input`."""
-    shape, dtype, device = like("randn_like", input, dtype, device)
-    array = _real_or_complex("randn_like", _normal, _source(generator, "randn_like"), shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad, device=device)
+    return _drawn_like("randn_like", _normal, input, generator, dtype, device, requires_grad)
 
 
 def _drawn(
@@ -229,6 +225,20 @@ def _drawn(
     dtype = _dtype_or(dtype, out, get_default_dtype(), op)
     array = _real_or_complex(op, draw, _source(generator, op), shape, dtype, device)
     return made(array, requires_grad, op, out, device)
+
+
+def _drawn_like(
+    op: str,
+    draw: Draw,
+    input: Tensor,
+    generator: Generator | None,
+    dtype: DTypeLike | None,
+    device: DeviceLike | None,
+    requires_grad: bool,
+) -> Tensor:
+    shape, dtype, device = like(op, input, dtype, device)
+    array = _real_or_complex(op, draw, _source(generator, op), shape, dtype, device)
+    return made(ordered_like(input, array), requires_grad, device=device)
 
 
 def _real_or_complex(

@@ -99,31 +99,25 @@ give_back(packing_buffer *buffer)
     }
 }
 
-#define REAL float
+#include "support/with_float32.h"
 #define LANES 16
-#define NAME(x) x##_float32
 #define SHUFFLES                                                             \
     EXCHANGE(1, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30)  \
     EXCHANGE(2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)   \
     EXCHANGE(4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27)   \
     EXCHANGE(8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
 #include "gemm_template.h"
-#undef REAL
 #undef LANES
-#undef NAME
 #undef SHUFFLES
 
-#define REAL double
+#include "support/with_float64.h"
 #define LANES 8
-#define NAME(x) x##_float64
 #define SHUFFLES                        \
     EXCHANGE(1, 0, 8, 2, 10, 4, 12, 6, 14) \
     EXCHANGE(2, 0, 1, 8, 9, 4, 5, 12, 13)  \
     EXCHANGE(4, 0, 1, 2, 3, 8, 9, 10, 11)
 #include "gemm_template.h"
-#undef REAL
 #undef LANES
-#undef NAME
 #undef SHUFFLES
 
 int

@@ -13,17 +13,11 @@ typedef struct {
     npy_intp rows, columns;
 } job;
 
-#define REAL float
-#define NAME(x) x##_float32
+#include "support/with_float32.h"
 #include "gemv_template.h"
-#undef REAL
-#undef NAME
 
-#define REAL double
-#define NAME(x) x##_float64
+#include "support/with_float64.h"
 #include "gemv_template.h"
-#undef REAL
-#undef NAME
 
 void
 gs_matrix_vector(int type, const void *matrix, npy_intp step, const void *x, void *out, npy_intp rows, npy_intp columns)

@@ -38,21 +38,11 @@ exponentiate(const job *j, void *x, npy_intp n, npy_intp size)
     j->exp->run(args, &n, strides, j->exp->data);
 }
 
-#define REAL float
-#define NAME(x) x##_float32
-#define LOG logf
+#include "support/with_float32.h"
 #include "softmax_template.h"
-#undef REAL
-#undef NAME
-#undef LOG
 
-#define REAL double
-#define NAME(x) x##_float64
-#define LOG log
+#include "support/with_float64.h"
 #include "softmax_template.h"
-#undef REAL
-#undef NAME
-#undef LOG
 
 /* ---- dispatch: by operation, then by type; rows and columns */
 

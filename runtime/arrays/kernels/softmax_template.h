@@ -1,4 +1,4 @@
-/* The text of softmax.c for one type: REAL is the type, NAME(x) adds its suffix, LOG is its logarithm. */
+/* The text of softmax.c for one type: REAL is the type, NAME(x) adds its suffix, LIBM(log) is its logarithm. */
 
 /* ---- one row */
 
@@ -46,6 +46,17 @@ NAME(scale)(REAL *x, REAL factor, npy_intp n)
     }
 }
 
+GS_INLINE double
+NAME(sum_of_lanes)(REAL *lanes)
+{
+    for (int width = 16; width >= 1; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            lanes[k] += lanes[k + width];
+        }
+    }
+    return (double)lanes[0];
+}
+
 /* Sums at most a tile; longer rows are summed tile by tile, in double. */
 GS_INLINE double
 NAME(sum)(const REAL *x, npy_intp n)
@@ -59,12 +70,7 @@ NAME(sum)(const REAL *x, npy_intp n)
                 lanes[k] += x[i + k];
             }
         }
-        for (int width = 16; width >= 1; width /= 2) {
-            for (int k = 0; k < width; k++) {
-                lanes[k] += lanes[k + width];
-            }
-        }
-        sum = (double)lanes[0];
+        sum = NAME(sum_of_lanes)(lanes);
     }
     for (; i < n; i++) {
         sum += (double)x[i];
@@ -84,12 +90,7 @@ NAME(dot)(const REAL *x, const REAL *y, npy_intp n)
                 lanes[k] += x[i + k] * y[i + k];
             }
         }
-        for (int width = 16; width >= 1; width /= 2) {
-            for (int k = 0; k < width; k++) {
-                lanes[k] += lanes[k + width];
-            }
-        }
-        sum = (double)lanes[0];
+        sum = NAME(sum_of_lanes)(lanes);
     }
     for (; i < n; i++) {
         sum += (double)x[i] * (double)y[i];
@@ -105,6 +106,16 @@ NAME(rows_per_tile)(npy_intp n)
     return n >= TILE ? 1 : TILE / n;
 }
 
+GS_INLINE double
+NAME(sum_of_row)(const REAL *x, npy_intp n)
+{
+    double sum = 0;
+    for (npy_intp i = 0; i < n; i += TILE) {
+        sum += NAME(sum)(x + i, n - i < TILE ? n - i : TILE);
+    }
+    return sum;
+}
+
 GS_CLONES static void
 NAME(subtract_largest)(const REAL *x, REAL *out, npy_intp rows, npy_intp n)
 {
@@ -117,11 +128,7 @@ GS_CLONES static void
 NAME(divide_by_sums)(REAL *x, npy_intp rows, npy_intp n)
 {
     for (npy_intp row = 0; row < rows; row++) {
-        double sum = 0;
-        for (npy_intp i = 0; i < n; i += TILE) {
-            sum += NAME(sum)(x + row * n + i, n - i < TILE ? n - i : TILE);
-        }
-        NAME(scale)(x + row * n, (REAL)(1 / sum), n);
+        NAME(scale)(x + row * n, (REAL)(1 / NAME(sum_of_row)(x + row * n, n)), n);
     }
 }
 
@@ -151,7 +158,7 @@ NAME(log_sum_row)(const job *j, const REAL *shifted, npy_intp n)
         exponentiate(j, tile, part, sizeof(REAL));
         sum += NAME(sum)(tile, part);
     }
-    return LOG((REAL)sum);
+    return LIBM(log)((REAL)sum);
 }
 
 /* The same for several short rows with one call for all exponentials; then subtracts it from them. */
@@ -166,7 +173,7 @@ NAME(subtract_log_sums)(const job *j, REAL *shifted, npy_intp rows, npy_intp n)
     memcpy(tile, shifted, sizeof(REAL) * (size_t)(rows * n));
     exponentiate(j, tile, rows * n, sizeof(REAL));
     for (npy_intp row = 0; row < rows; row++) {
-        REAL log_sum = LOG((REAL)NAME(sum)(tile + row * n, n));
+        REAL log_sum = LIBM(log)((REAL)NAME(sum)(tile + row * n, n));
         NAME(subtract)(shifted + row * n, log_sum, shifted + row * n, n);
     }
 }
@@ -206,7 +213,7 @@ NAME(logsumexp_row)(const job *j, const REAL *x, npy_intp n)
         exponentiate(j, tile, part, sizeof(REAL));
         sum += NAME(sum)(tile, part);
     }
-    return LOG((REAL)sum) + shift;
+    return LIBM(log)((REAL)sum) + shift;
 }
 
 static void
@@ -247,11 +254,7 @@ NAME(finish_log_softmax_backward)(const REAL *grad, REAL *out, npy_intp rows, np
     for (npy_intp row = 0; row < rows; row++) {
         const REAL *g = grad + row * n;
         REAL *o = out + row * n;
-        double sum = 0;
-        for (npy_intp i = 0; i < n; i += TILE) {
-            sum += NAME(sum)(g + i, n - i < TILE ? n - i : TILE);
-        }
-        const REAL factor = (REAL)sum;
+        const REAL factor = (REAL)NAME(sum_of_row)(g, n);
         GS_IVDEP
         for (npy_intp i = 0; i < n; i++) {
             o[i] = g[i] - o[i] * factor;
@@ -276,18 +279,24 @@ NAME(log_softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
 /* ---- tiles of columns: the axis is walked with one vector of maxima and one of sums */
 
 typedef struct {
-    npy_intp offset; /* of the tile's first element in the array */
-    npy_intp result; /* and in an array without the axis */
+    const REAL *a, *b; /* the tile's first element in the arrays of the job */
+    REAL *out;
     npy_intp width;
 } NAME(column_tile);
 
-static inline NAME(column_tile)
-NAME(column_tile_at)(const job *j, npy_intp index)
+/* `out_n` is the length of the axis in the result: 1 where it is reduced. */
+GS_INLINE NAME(column_tile)
+NAME(column_tile_at)(const job *j, npy_intp index, npy_intp out_n)
 {
     npy_intp n_tiles = (j->inner + COLUMNS - 1) / COLUMNS;
     npy_intp o = index / n_tiles, column = index % n_tiles * COLUMNS;
-    npy_intp left = j->inner - column;
-    NAME(column_tile) tile = {o * j->n * j->inner + column, o * j->inner + column, left < COLUMNS ? left : COLUMNS};
+    npy_intp offset = o * j->n * j->inner + column, left = j->inner - column;
+    NAME(column_tile) tile = {
+        .a = (const REAL *)j->a + offset,
+        .b = j->b == NULL ? NULL : (const REAL *)j->b + offset,
+        .out = (REAL *)j->out + o * out_n * j->inner + column,
+        .width = left < COLUMNS ? left : COLUMNS,
+    };
     return tile;
 }
 
@@ -341,17 +350,15 @@ NAME(softmax_columns)(void *context, npy_intp first, npy_intp last)
     REAL factors[COLUMNS];
     double sums[COLUMNS];
     for (npy_intp index = first; index < last; index++) {
-        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
-        const REAL *x = (const REAL *)j->a + tile.offset;
-        REAL *out = (REAL *)j->out + tile.offset;
-        NAME(largest_in_columns)(x, j->n, j->inner, tile.width, factors);
-        NAME(sum_exponentials)(j, x, factors, out, tile.width, sums);
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index, j->n);
+        NAME(largest_in_columns)(tile.a, j->n, j->inner, tile.width, factors);
+        NAME(sum_exponentials)(j, tile.a, factors, tile.out, tile.width, sums);
         for (npy_intp k = 0; k < tile.width; k++) {
             factors[k] = (REAL)(1 / sums[k]);
         }
         for (npy_intp i = 0; i < j->n; i++) {
             for (npy_intp k = 0; k < tile.width; k++) {
-                out[i * j->inner + k] *= factors[k];
+                tile.out[i * j->inner + k] *= factors[k];
             }
         }
     }
@@ -364,17 +371,15 @@ NAME(log_softmax_columns)(void *context, npy_intp first, npy_intp last)
     REAL largest[COLUMNS], log_sums[COLUMNS];
     double sums[COLUMNS];
     for (npy_intp index = first; index < last; index++) {
-        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
-        const REAL *x = (const REAL *)j->a + tile.offset;
-        REAL *out = (REAL *)j->out + tile.offset;
-        NAME(largest_in_columns)(x, j->n, j->inner, tile.width, largest);
-        NAME(sum_exponentials)(j, x, largest, NULL, tile.width, sums);
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index, j->n);
+        NAME(largest_in_columns)(tile.a, j->n, j->inner, tile.width, largest);
+        NAME(sum_exponentials)(j, tile.a, largest, NULL, tile.width, sums);
         for (npy_intp k = 0; k < tile.width; k++) {
-            log_sums[k] = LOG((REAL)sums[k]);
+            log_sums[k] = LIBM(log)((REAL)sums[k]);
         }
         for (npy_intp i = 0; i < j->n; i++) {
-            REAL *row = out + i * j->inner;
-            NAME(subtract_rows)(x + i * j->inner, largest, row, tile.width);
+            REAL *row = tile.out + i * j->inner;
+            NAME(subtract_rows)(tile.a + i * j->inner, largest, row, tile.width);
             NAME(subtract_rows)(row, log_sums, row, tile.width);
         }
     }
@@ -387,20 +392,18 @@ NAME(logsumexp_columns)(void *context, npy_intp first, npy_intp last)
     REAL shift[COLUMNS];
     double sums[COLUMNS];
     for (npy_intp index = first; index < last; index++) {
-        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
-        const REAL *x = (const REAL *)j->a + tile.offset;
-        REAL *out = (REAL *)j->out + tile.result;
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index, 1);
         if (j->n > 0) {
-            NAME(largest_in_columns)(x, j->n, j->inner, tile.width, shift);
+            NAME(largest_in_columns)(tile.a, j->n, j->inner, tile.width, shift);
         } else {
             memset(shift, 0, sizeof(shift));
         }
         for (npy_intp k = 0; k < tile.width; k++) {
             shift[k] = NAME(finite_shift)(shift[k]);
         }
-        NAME(sum_exponentials)(j, x, shift, NULL, tile.width, sums);
+        NAME(sum_exponentials)(j, tile.a, shift, NULL, tile.width, sums);
         for (npy_intp k = 0; k < tile.width; k++) {
-            out[k] = LOG((REAL)sums[k]) + shift[k];
+            tile.out[k] = LIBM(log)((REAL)sums[k]) + shift[k];
         }
     }
 }
@@ -411,10 +414,9 @@ NAME(softmax_backward_columns)(void *context, npy_intp first, npy_intp last)
     const job *j = context;
     double sums[COLUMNS];
     for (npy_intp index = first; index < last; index++) {
-        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
-        const REAL *grad = (const REAL *)j->a + tile.offset;
-        const REAL *y = (const REAL *)j->b + tile.offset;
-        REAL *out = (REAL *)j->out + tile.offset;
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index, j->n);
+        const REAL *grad = tile.a, *y = tile.b;
+        REAL *out = tile.out;
         memset(sums, 0, sizeof(sums));
         for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
             for (npy_intp k = 0; k < tile.width; k++) {
@@ -436,10 +438,9 @@ NAME(log_softmax_backward_columns)(void *context, npy_intp first, npy_intp last)
     const job *j = context;
     double sums[COLUMNS];
     for (npy_intp index = first; index < last; index++) {
-        NAME(column_tile) tile = NAME(column_tile_at)(j, index);
-        const REAL *grad = (const REAL *)j->a + tile.offset;
-        const REAL *y = (const REAL *)j->b + tile.offset;
-        REAL *out = (REAL *)j->out + tile.offset;
+        NAME(column_tile) tile = NAME(column_tile_at)(j, index, j->n);
+        const REAL *grad = tile.a, *y = tile.b;
+        REAL *out = tile.out;
         memset(sums, 0, sizeof(sums));
         for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
             for (npy_intp k = 0; k < tile.width; k++) {

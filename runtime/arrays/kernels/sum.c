@@ -21,14 +21,8 @@
 #define MOST_PARTS 64      /* parts a long column is cut into */
 #define NARROW 32          /* rows below this many columns are joined to longer ones */
 
-#define REAL float
-#define NAME(x) x##_float32
+#include "support/with_float32.h"
 #include "sum_template.h"
-#undef REAL
-#undef NAME
 
-#define REAL double
-#define NAME(x) x##_float64
+#include "support/with_float64.h"
 #include "sum_template.h"
-#undef REAL
-#undef NAME
