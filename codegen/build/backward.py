@@ -56,9 +56,9 @@ class BackwardBuilder:
             node_name=f"{self.declaration.camel_case}Backward{self.number}",
             gradients=gradients,
             differentiable_inputs=self.edges([g.inputs for g in gradients]),
-            saved=tuple(self.tensors(gradients)),
+            saved=tuple(self.saved(gradients, are_lists=False)),
             values=values,
-            saved_lists=tuple(self.lists(gradients, len(values))),
+            saved_lists=tuple(self.saved(gradients, are_lists=True, slot=len(values))),
             outputs=tuple(i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted),
             saving=plan.reason,
             note=plan.note,
@@ -239,21 +239,13 @@ class BackwardBuilder:
 
     # -- what is kept, in the order of the signature: arguments, then results
 
-    def tensors(self, gradients: tuple[GradientRule, ...]) -> Iterator[SavedTensor]:
-        slot = 0
+    def saved(self, gradients: tuple[GradientRule, ...], are_lists: bool, slot: int = 0) -> Iterator[SavedTensor]:
+        """The single tensors, or the lists of tensors; `slot` is that of the first."""
         for name, is_output, kind in self.tensor_names():
             needed_by = _readers(gradients, name)
-            if needed_by and kind.is_tensor:
+            if needed_by and (kind.is_tensor_list if are_lists else kind.is_tensor):
                 edges = _edges(gradients, needed_by, Name(kind.plain, name))
-                yield SavedTensor(name, slot, is_output, False, kind.optional, needed_by, edges)
-                slot += 1
-
-    def lists(self, gradients: tuple[GradientRule, ...], slot: int) -> Iterator[SavedTensor]:
-        for name, is_output, kind in self.tensor_names():
-            needed_by = _readers(gradients, name)
-            if needed_by and kind.is_tensor_list:
-                edges = _edges(gradients, needed_by, Name(kind.plain, name))
-                yield SavedTensor(name, slot, is_output, True, kind.optional, needed_by, edges)
+                yield SavedTensor(name, slot, is_output, are_lists, kind.optional, needed_by, edges)
                 slot += 1
 
     def tensor_names(self) -> list[tuple[str, bool, Type]]:

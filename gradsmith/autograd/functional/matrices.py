@@ -16,10 +16,9 @@ from gradsmith.autograd.functional.arguments import (
     gradients,
     released,
     renewed,
-    require_number,
     unwrap,
 )
-from gradsmith.autograd.functional.products import forward_run
+from gradsmith.autograd.functional.products import forward_run, value_and_gradient
 from gradsmith.generated import stack
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches.grad_mode import enable_grad
@@ -28,6 +27,10 @@ Function = Callable[..., Any]
 Blocks = list[Tensors]  # for each output a matrix for each input
 
 REVERSE, FORWARD = STRATEGIES = ("reverse-mode", "forward-mode")
+HINT = (
+    ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, '
+    'prefer to use "reverse-mode".'
+)
 
 
 def jacobian(
@@ -70,12 +73,7 @@ def jacobian(
             [0., 7.]]), tensor([[1., 1.],
             [2., 2.]]))
     """
-    if strategy not in STRATEGIES:
-        raise AssertionError(
-            f'Expected strategy to be either "forward-mode" or "reverse-mode", got {strategy!r}. Hint: If your '
-            'function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
-            '"reverse-mode".'
-        )
+    _require_strategy(strategy, HINT)
     if strict and vectorize and strategy != FORWARD:
         raise RuntimeError(
             "jacobian(): strict=True and vectorize=True are not supported together: rows that are computed in one call "
@@ -129,23 +127,21 @@ def hessian(
             [1., 0.]])
     """
     many_inputs, given = as_tensors(inputs, "inputs", "hessian")
-    if outer_jacobian_strategy not in STRATEGIES:
-        raise AssertionError(
-            f'Expected strategy to be either "forward-mode" or "reverse-mode", got {outer_jacobian_strategy!r}.'
-        )
+    _require_strategy(outer_jacobian_strategy)
 
     def gradient(*points: Any) -> Tensors:
-        is_tuple, outputs = called(func, points, "hessian")
-        if strict:
-            required.require_recorded(outputs)
-        require_number(outputs, is_tuple, "hessian")
-        firsts = gradients(outputs, points, [None], create_graph=True)
-        if strict:
-            required.require_varying_gradient(firsts)
+        _, firsts = value_and_gradient(func, points, strict, "hessian")
         return filled(firsts, points)
 
     rows = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
     return rows if many_inputs else rows[0][0]
+
+
+def _require_strategy(strategy: str, hint: str = "") -> None:
+    if strategy not in STRATEGIES:
+        raise AssertionError(
+            f'Expected strategy to be either "forward-mode" or "reverse-mode", got {strategy!r}.{hint}'
+        )
 
 
 # ---- reverse mode: a row for each element of an output

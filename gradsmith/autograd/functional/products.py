@@ -104,9 +104,7 @@ def jvp(
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with enable_grad():
-        many_inputs, given = as_tensors(inputs, "inputs", "jvp")
-        points = renewed(given, create_graph, record=True)
-        vectors = vector_for(points, v, many_inputs, create_graph, "jvp", ONE_INPUT)
+        _, points, vectors = _points_and_vectors(inputs, v, create_graph, "jvp")
         many_outputs, outputs, tangents = directional(func, points, vectors, create_graph, "jvp")
         if strict:
             required.require_recorded(outputs)
@@ -147,10 +145,8 @@ def vhp(
     (tensor(9.), tensor([  6., 120.]))
     """
     with enable_grad():
-        many_inputs, given = as_tensors(inputs, "inputs", "vhp")
-        points = renewed(given, create_graph, record=True)
-        vectors = vector_for(points, v, many_inputs, create_graph, "vhp", ONE_INPUT)
-        output, firsts = _gradient(func, points, strict, "vhp")
+        many_inputs, points, vectors = _points_and_vectors(inputs, v, create_graph, "vhp")
+        output, firsts = value_and_gradient(func, points, strict, "vhp")
         found = gradients(firsts, points, vectors, create_graph=create_graph)
         products = _finished(found, points, create_graph, strict, "hessian", "The jacobian")
     return released([output], create_graph)[0], unwrap(products, many_inputs)
@@ -189,20 +185,25 @@ def hvp(
     (tensor(9.), tensor([  6., 120.]))
     """
 
-    def value_and_gradient(*points: Any) -> Tensors:
-        output, firsts = _gradient(func, points, strict, "hvp")
+    def value_beside_gradient(*points: Any) -> Tensors:
+        output, firsts = value_and_gradient(func, points, strict, "hvp")
         return (output, *filled(firsts, points))
 
     with enable_grad():
-        many_inputs, given = as_tensors(inputs, "inputs", "hvp")
-        points = renewed(given, create_graph, record=True)
-        vectors = vector_for(points, v, many_inputs, create_graph, "hvp", ONE_INPUT)
-        _, (output, *firsts), (_, *tangents) = directional(value_and_gradient, points, vectors, create_graph, "hvp")
+        many_inputs, points, vectors = _points_and_vectors(inputs, v, create_graph, "hvp")
+        _, (output, *firsts), (_, *tangents) = directional(value_beside_gradient, points, vectors, create_graph, "hvp")
         products = _finished(tangents, firsts, create_graph, strict, "hessian", "The hessian")
     return released([output], create_graph)[0], unwrap(products, many_inputs)
 
 
-def _gradient(func: Function, points: Tensors, strict: bool, function: str) -> tuple[Any, Tensors]:
+def _points_and_vectors(inputs: Any, v: Any, create_graph: bool, function: str) -> tuple[bool, Tensors, Tensors]:
+    """Whether the inputs are a tuple; these, as leaves that record; and a vector of the shape of each."""
+    many_inputs, given = as_tensors(inputs, "inputs", function)
+    points = renewed(given, create_graph, record=True)
+    return many_inputs, points, vector_for(points, v, many_inputs, create_graph, function, ONE_INPUT)
+
+
+def value_and_gradient(func: Function, points: Tensors, strict: bool, function: str) -> tuple[Any, Tensors]:
     """The one output of `func`, and its gradient as part of the graph."""
     is_tuple, outputs = called(func, points, function)
     if strict:

@@ -1,9 +1,10 @@
 """Backward of tensors without data, and gradients on another device."""
 
 import pytest
+from custom_functions import make
 
 import gradsmith as gs
-from gradsmith.autograd import Function, grad
+from gradsmith.autograd import grad
 
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 
@@ -51,17 +52,8 @@ def test_the_first_gradient_is_on_the_device_of_its_root():
     assert x.grad is None
 
 
-def function_with_gradient(make):
-    class Given(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, g):
-            return make()
-
-    return Given.apply
+def function_with_gradient(gradient):
+    return make(lambda ctx, x: x * 2, lambda ctx, g: gradient(), name="Given").apply
 
 
 def test_a_gradient_on_another_device_is_moved_or_refused():

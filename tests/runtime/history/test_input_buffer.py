@@ -5,9 +5,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from custom_functions import make
 
 import gradsmith as gs
-from gradsmith.autograd import Function, grad
+from gradsmith.autograd import grad
 
 
 def leaf(*values):
@@ -105,21 +106,13 @@ def test_the_gradient_that_one_node_passes_on_twice():
 def test_an_undefined_gradient_adds_nothing():
     """R60, R70: of several that meet, and where it comes alone."""
 
-    class Nothing(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return None
-
+    nothing = function_giving(None)
     x = leaf(1.0, 2.0)
     y = x * 1
-    (Nothing.apply(y) + y * 3 + Nothing.apply(y)).sum().backward()
+    (nothing(y) + y * 3 + nothing(y)).sum().backward()
     assert x.grad.tolist() == [3.0, 3.0]
     z = leaf(1.0)
-    (Nothing.apply(z * 2) + 1).sum().backward()
+    (nothing(z * 2) + 1).sum().backward()
     assert z.grad is None
 
 
@@ -128,17 +121,7 @@ def test_an_undefined_gradient_adds_nothing():
 
 def function_giving(gradient):
     """A Function whose backward gives the same, whatever comes."""
-
-    class Given(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1
-
-        @staticmethod
-        def backward(ctx, incoming):
-            return gradient
-
-    return Given.apply
+    return make(lambda ctx, x: x * 1, lambda ctx, incoming: gradient, name="Given").apply
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
