@@ -18,6 +18,8 @@ _OPENING = dict(zip("([{", ")]}", strict=True))
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|#.*|\w+|.')
 # Words behind which a comma separates no items: ``[a * b for a, b in pairs]``.
 _ONE_ITEM = ("for", "lambda")
+_CALL = re.compile(r"[\w\])]\($")
+_LIST_OR_DICT = re.compile(r"(?<![\w\])])[\[{]$")
 _QUOTES = '"""'
 
 
@@ -83,6 +85,13 @@ class Brackets:
     end: int
     commas: tuple[int, ...]
     is_one_item: bool  # a comprehension, or what has a lambda in it
+    may_end_in_comma: bool  # ``f(a)`` and ``[a]`` mean the same with one; ``(a)`` and ``x[a]`` do not
+
+    @classmethod
+    def of(cls, code: str, start: int, end: int, commas: list[int], is_one_item: bool) -> Brackets:
+        if is_one_item:
+            return cls(start, end, (), True, False)
+        return cls(start, end, tuple(commas), False, bool(commas) or _holds_items(code[: start + 1]))
 
     def items(self, code: str) -> list[str]:
         starts = (self.start, *self.commas)
@@ -97,12 +106,13 @@ def _code(code: str, end: str = "") -> list[str]:
         return [code + end]
     indent = f"{_indent_of(code)}{STEP}"
     items = [item for item in brackets.items(code) if item]
-    together = f"{indent}{', '.join(items)}"
+    is_tuple_of_one = len(items) == 1 and brackets.commas
+    together = f"{indent}{', '.join(items)}{',' if is_tuple_of_one else ''}"
     is_declaration = code.lstrip().startswith(("cdef", "def"))
     if len(together) <= WIDTH:
         body = [together]
     else:
-        last = "" if brackets.is_one_item or (is_declaration and _is_signature(code)) else ","
+        last = "," if brackets.may_end_in_comma and not (is_declaration and _is_signature(code)) else ""
         body = [part for item in items[:-1] for part in _code(indent + item, ",")]
         body += _code(indent + items[-1], last)
     return [code[: brackets.start + 1], *body, *_rest(_indent_of(code), code[brackets.end :], end)]
@@ -117,6 +127,14 @@ def _rest(indent: str, code: str, end: str) -> list[str]:
 def _is_signature(code: str) -> bool:
     """Has the statement parameters in its brackets, and no values?"""
     return " = " not in code.partition("(")[0]
+
+
+def _holds_items(code: str) -> bool:
+    """Opens the last character a call, a list or a dict? Those take a comma behind the last item.
+
+    Parentheses around an expression would become a tuple with one, and so would an index.
+    """
+    return bool(_CALL.search(code) or _LIST_OR_DICT.search(code))
 
 
 def _last_brackets(code: str) -> Brackets | None:
@@ -137,7 +155,7 @@ def _outer_brackets(code: str) -> Iterator[Brackets]:
         elif match[0] in _OPENING.values():
             depth -= 1
             if depth == 0:
-                yield Brackets(start, match.start(), () if is_one_item else tuple(commas), is_one_item)
+                yield Brackets.of(code, start, match.start(), commas, is_one_item)
         elif match[0] in _ONE_ITEM and depth == 1:
             is_one_item = True
         elif match[0] == "," and depth == 1:

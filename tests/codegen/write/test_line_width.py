@@ -4,6 +4,8 @@ import ast
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codegen.write.line_width import WIDTH, within_width
 
@@ -83,3 +85,30 @@ def test_broken_code_means_the_same(value: str) -> None:
     broken = within_width(code)
     assert len(code) <= WIDTH or "\n" in broken
     assert ast.dump(ast.parse(broken)) == ast.dump(ast.parse(code))
+
+
+_expressions = st.recursive(
+    st.sampled_from(["a", "b.c", "'text, ('", LONG[:30], LONG]),
+    lambda inner: st.one_of(
+        st.builds("({})".format, inner),
+        st.builds("({},)".format, inner),
+        st.builds("({}, {})".format, inner, inner),
+        st.builds("[{}]".format, inner),
+        st.builds("{{1: {}}}".format, inner),
+        st.builds("f({})".format, inner),
+        st.builds("f({}, *{}, k={})".format, inner, inner, inner),
+        st.builds("x[{}]".format, inner),
+        st.builds("x[{}, 1]".format, inner),
+        st.builds("({} + {})".format, inner, inner),
+        st.builds("({} if {} else {})".format, inner, inner, inner),
+        st.builds("[{} for a in {}]".format, inner, inner),
+        st.builds("f(lambda a, b: {})".format, inner),
+    ),
+    max_leaves=12,
+)
+
+
+@given(_expressions)
+def test_any_broken_expression_means_the_same(value: str) -> None:
+    code = f"result = {value}"
+    assert ast.dump(ast.parse(within_width(code))) == ast.dump(ast.parse(code))
