@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from .build.build import load_outside, load_table
@@ -59,11 +60,17 @@ def make_package(
         With every error of the table.
     """
     known = dict.fromkeys(public_names(functions, functions_file), FUNCTIONS_MODULE)
-    table = load_outside(text, file, name, load_table(ROOT / "derivatives.yaml"), known)
+    table = load_outside(text, file, name, _library(), known)
     files = render_package(table, methods_of=methods_of)
     if functions:
         files[f"{FUNCTIONS_MODULE}.py"] = functions
     return Package(table, files, _method_names(table) if methods_of else frozenset())
+
+
+@cache
+def _library() -> Table:
+    """Gradsmith's own table: reading it takes longer than reading most that are built on it."""
+    return load_table(ROOT / "derivatives.yaml")
 
 
 def _method_names(table: Table) -> frozenset[str]:

@@ -8,6 +8,8 @@ there is none.
 import ast
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -105,7 +107,12 @@ def absolute(base: str, path: Path) -> str:
     return rest if top == "gradsmith" and rest.partition(".")[0] in LINKS else base
 
 
-def arrows() -> Iterator[tuple[str, str]]:
+@cache
+def arrows() -> frozenset[tuple[str, str]]:
+    return frozenset(each_arrow())
+
+
+def each_arrow() -> Iterator[tuple[str, str]]:
     """(module, another that it imports)"""
     for module, paths in MODULES.items():
         for path in paths:
@@ -138,7 +145,7 @@ def test_imports_point_down() -> None:
 
 def test_the_arrows_are_seen() -> None:
     """The test above would not notice anything if it saw nothing."""
-    found = set(arrows())
+    found = arrows()
     assert ("runtime.engine.engine", "runtime.graph.tensor") in found  # cimport
     assert ("runtime.graph.tensor", "runtime.graph.printing") in found  # inside a function
     assert ("codegen.build.build", "codegen.spec.errors") in found  # relative
@@ -167,6 +174,15 @@ def test_a_room_says_what_may_live_in_it(room: str) -> None:
     init = ROOT / room.replace(".", "/") / "__init__.py"
     doc = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
     assert doc and len(doc.splitlines()[0]) <= 120
+
+
+def test_no_folder_of_tests_is_passed_over(pytestconfig: pytest.Config) -> None:
+    """pytest leaves folders of some names out, such as `build`, unless it is told otherwise."""
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")}
+    patterns = pytestconfig.getini("norecursedirs")
+    assert not {
+        folder for folder in folders if any(fnmatch(part, pattern) for part in folder.parts for pattern in patterns)
+    }
 
 
 # ---- what comments name

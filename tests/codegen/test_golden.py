@@ -6,6 +6,7 @@ and read the difference.
 """
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def sections(text: str, mark: str, wanted: set[str]) -> str:
     return "".join(f"{mark}{part.rstrip()}\n\n\n" for part in parts).rstrip() + "\n"
 
 
+@cache
 def generated(case: str) -> dict[str, str]:
     """Golden file -> what is generated now."""
     table = table_of(case)

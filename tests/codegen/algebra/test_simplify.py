@@ -2,31 +2,28 @@
 
 import math
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
+from own_table import own_table
 
 from codegen.algebra.simplify import conjugate, factored, powers, product, replaced, total, with_logistic
 from codegen.algebra.symbolic import ONE, Symbolic, Variable, formula_text
 from codegen.algebra.symbolize import Symbolizer
-from codegen.build.build import load_table
 from codegen.formula.callees import Callee, Callees
 from codegen.formula.formula import Name
 from codegen.formula.resolve import Resolver
 from codegen.formula.scope import TENSOR, Scope
 
-ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("a", "b", "c")
 
 
 @pytest.fixture(scope="module")
 def callees() -> Callees:
     """The ops of the project's table."""
-    table = load_table(ROOT / "derivatives.yaml")
     return Callees(
         Callee(variant.signature, variant.c_entry, op.family, True, op.operators)
-        for op in table.ops
+        for op in own_table().ops
         for variant in op.variants
     )
 

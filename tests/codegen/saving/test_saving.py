@@ -1,28 +1,18 @@
 """What nodes keep: the ways to write a formula, their prices, whose choice it is, and the reasons that are given."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
+from own_table import own_table, table_beside
 from small_table import OPS, complete
 
 from codegen.__main__ import main
-from codegen.build.build import load_outside, load_table
+from codegen.build.build import load_table
 from codegen.model import Backward, Forward, Op, Table
 from codegen.saving.cost import Prices
 from codegen.saving.explanation import notes
-from codegen.spec.vocabulary import scan_functions
 from codegen.views.table_rows import op_rows
 from codegen.write.render import render_all
-
-ROOT = Path(__file__).resolve().parents[3]
-TABLE = (ROOT / "derivatives.yaml").read_text()
-FUNCTIONS = scan_functions(ROOT / "runtime/arrays/functions")
-
-
-@cache
-def own_table() -> Table:
-    return load_table(TABLE, functions=FUNCTIONS)
 
 
 def own_op(base: str) -> Op:
@@ -30,9 +20,7 @@ def own_op(base: str) -> Op:
 
 
 def table_with(signature: str, *lines: str) -> Table:
-    """The project's own table, and one more entry."""
-    entry = complete("".join(f"{line}\n  " for line in (signature, *lines)).rstrip())
-    return load_table(f"{TABLE}\n{entry}\n", functions=FUNCTIONS)
+    return table_beside(complete("\n  ".join((signature, *lines))))
 
 
 def op_of(*lines: str) -> Op:
@@ -152,9 +140,8 @@ def test_a_way_that_keeps_another_tensor_is_for_the_author() -> None:
     assert (
         node_of(table.ops[-1]).saving == "saves self, as written: result would be cheaper, f need not be computed again"
     )
-    line = TABLE.count("\n") + 2
     assert notes(table) == (
-        f"derivatives.yaml:{line}:1: f: note: saves self; result would be cheaper: f need not be computed again. "
+        "own.yaml:2:1: f: note: saves self; result would be cheaper: f need not be computed again. "
         "Say 'saves: [result]' to have that, or 'saves: [self]' if it is meant.",
     )
     decided = table_with("f(Tensor self) -> Tensor", *lines, "saves: [self]")
@@ -178,11 +165,10 @@ def test_what_nobody_wrote_is_the_cheapest_unless_the_entry_says() -> None:
     assert "result would be cheaper, exp need not be computed again" in node_of(said).saving
 
 
-def test_a_table_outside_the_tree_decides_too() -> None:
-    text = "own:\n" + complete("f(Tensor self) -> Tensor\n  forward: ufunc(exp)\n  self: grad * conj(f(self))\n")
-    library = own_table()
-    assert len(notes(load_outside(text, "my.yaml", "mine", library, {}))) == 1
-    op = load_outside(text.replace("  doc", "  saves: [result]\n  doc"), "my.yaml", "mine", library, {}).ops[-1]
+def test_an_entry_of_a_table_in_the_tree_decides_too() -> None:
+    lines = ("f(Tensor self) -> Tensor", "forward: ufunc(exp)", "self: grad * conj(f(self))")
+    assert len(notes(load_table(OPS + complete("\n  ".join(lines))))) == 1
+    op = load_table(OPS + complete("\n  ".join((*lines, "saves: [result]")))).ops[-1]
     assert formula(op) == "grad * conj(result)"
 
 
