@@ -20,6 +20,7 @@ FLOORS = (
     "compiling",
     "codegen.spec",
     "codegen.formula",
+    "codegen.resolve",
     "codegen.model",
     "codegen.algebra",
     "codegen.entries",

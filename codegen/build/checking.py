@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from ..entries.reader import RawText
 from ..formula.callees import Callees, expect_conversion
 from ..formula.formula import Expr, TupleExpr
-from ..formula.resolve import Resolver
 from ..formula.scope import TENSOR, TENSORS, Scope
+from ..resolve.resolver import Resolver
 from ..spec.errors import Collector, Consequence, Problem
 from ..spec.schema_types import Type
 

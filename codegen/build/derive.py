@@ -19,9 +19,9 @@ from ..algebra.symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared
 from ..entries.declaration import Declaration, DerivedText, RawFormula
 from ..formula.callees import INTRINSIC
 from ..formula.formula import Call, Conditional, Expr, Gradient, Name, Operator
-from ..formula.resolve_operators import BINARY_OPERATORS
 from ..formula.substitute import substituted
 from ..model import Table
+from ..resolve.operators import BINARY_OPERATORS
 from ..spec.errors import Collector, Consequence
 from ..spec.syntax import parse
 from .checking import Context

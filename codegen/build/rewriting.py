@@ -17,9 +17,9 @@ from ..algebra.symbolic import Symbolic
 from ..algebra.symbolize import NotSymbolic, Symbolizer
 from ..formula.callees import Callees
 from ..formula.formula import Expr, is_call_of
-from ..formula.resolve import Resolver
 from ..formula.scope import TENSOR, Scope
 from ..model import Forward
+from ..resolve.resolver import Resolver
 from ..spec.errors import Problem
 from ..spec.schema import Argument, Signature
 from ..spec.syntax import parse

@@ -1,1 +1,1 @@
-"""A formula, from its text to a tree with types and C entries, and back to text."""
+"""A formula as a tree with types and C entries: its parts, what they may call, their shapes, and back to text."""

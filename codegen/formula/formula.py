@@ -1,8 +1,7 @@
-"""Formulas: from the text of an entry to a typed tree.
+"""Formulas as typed trees.
 
-The only file that looks inside formulas. A formula is a Python expression, parsed with `ast`; every
-name, call, operator and attribute in it is resolved here, so that a reader of the tree prints it
-without asking anything.
+A formula is a Python expression. `codegen.resolve` has looked up every name, call, operator and attribute
+in it, so that a reader of the tree prints it without asking anything.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from codegen.algebra.symbolic import ONE, Symbolic, Variable, formula_text
 from codegen.algebra.symbolize import Symbolizer
 from codegen.formula.callees import Callee, Callees
 from codegen.formula.formula import Name
-from codegen.formula.resolve import Resolver
 from codegen.formula.scope import TENSOR, Scope
+from codegen.resolve.resolver import Resolver
 
 NAMES = ("a", "b", "c")
 

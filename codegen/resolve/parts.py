@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from ..spec.errors import Problem, hint_from
-from ..spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
-from .callees import length_of, literal
-from .formula import (
+from ..formula.callees import length_of, literal
+from ..formula.formula import (
     Attribute,
     AttributeOf,
     Call,
@@ -21,8 +19,10 @@ from .formula import (
     Slice,
     Subscript,
 )
-from .resolver_base import ResolverBase
-from .scope import BOOL, INT, TENSOR
+from ..formula.scope import BOOL, INT, TENSOR
+from ..spec.errors import Problem, hint_from
+from ..spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
+from .base import ResolverBase
 from .value_types import has_tensor
 
 

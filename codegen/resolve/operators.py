@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from ..formula.callees import Mismatch, bind, literal, wider
+from ..formula.facts import folded
+from ..formula.formula import Attribute, Conditional, Expr, Gradient, IsUndefined, Literal, Name, Operator
+from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem
 from ..spec.syntax import describe
-from .callees import Mismatch, bind, literal, wider
-from .facts import folded
-from .formula import Attribute, Conditional, Expr, Gradient, IsUndefined, Literal, Name, Operator
-from .resolver_base import ResolverBase
-from .scope import BOOL, INT, TENSOR
+from .base import ResolverBase
 from .value_types import are_comparable, constant_of, has_tensor, joined_type, names_present, number_type
 
 # Python's operator -> symbol in the tree, special method, reflected method. An operator whose

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from ..formula.callees import Callee, Mismatch, bind
+from ..formula.formula import Attribute, AttributeOf, Call, Conditional, Expr, Name, RunFact, Subscript
+from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, did_you_mean
 from ..spec.schema_types import Type
 from ..spec.vocabulary import METHOD_ATTRIBUTES, RUN_FACTS
-from .callees import Callee, Mismatch, bind
-from .formula import Attribute, AttributeOf, Call, Conditional, Expr, Name, RunFact, Subscript
-from .resolve_parts import PartResolver
-from .scope import BOOL, INT, TENSOR
+from .parts import PartResolver
 from .value_types import has_tensor, joined_type
 
 

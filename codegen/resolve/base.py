@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ..formula.callees import Callee, Callees, Mismatch, bind, intrinsics
+from ..formula.formula import Expr, Name
+from ..formula.scope import Scope
 from ..spec.errors import Consequence
-from .callees import Callee, Callees, Mismatch, bind, intrinsics
-from .formula import Expr, Name
-from .scope import Scope
 
 
 @dataclass

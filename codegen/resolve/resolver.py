@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 import sys
 
+from ..formula.callees import list_type, literal
+from ..formula.formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
+from ..formula.scope import BOOL
 from ..spec.errors import Problem, hint_from
 from ..spec.schema_types import Type
 from ..spec.syntax import describe, parse
 from ..spec.vocabulary import CONSTANTS, DTYPES
-from .callees import list_type, literal
-from .formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
-from .resolve_calls import CallResolver
-from .resolve_operators import OperatorResolver
-from .scope import BOOL
+from .calls import CallResolver
+from .operators import OperatorResolver
 
 
 class Resolver(OperatorResolver, CallResolver):

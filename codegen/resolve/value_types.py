@@ -7,11 +7,11 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..formula.callees import expect_conversion, wider
+from ..formula.formula import Attribute, Expr, Literal, Name, Operator
+from ..formula.scope import INT
 from ..spec.errors import Problem
 from ..spec.schema_types import Type
-from .callees import expect_conversion, wider
-from .formula import Attribute, Expr, Literal, Name, Operator
-from .scope import INT
 
 
 def has_tensor(expr: Expr) -> bool:
