@@ -1,4 +1,4 @@
-"""Tests of the ops go over the table of ops; what they share lies beside them."""
+"""Tests of all ops, by the rows of the op table: forms of calls, dtypes, values, and modes that they run in."""
 
 import sys
 from pathlib import Path

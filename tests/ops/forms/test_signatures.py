@@ -41,7 +41,7 @@ def stubs_of_methods():
     return {name: stubs for name, stubs in found.items() if callable(getattr(gs.Tensor, name, None)) and stubs}
 
 
-# Functions take these by no parameter: second_names.pyx, and tests/ops/test_call_forms.py.
+# Functions take these by no parameter: second_names.pyx, and tests/ops/forms/test_call_forms.py.
 NUMPY_NAMES = ("axis", "keepdims")
 
 
