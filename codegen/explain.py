@@ -95,7 +95,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _entry(op: Op, text: str) -> Iterator[str]:
-    """As it stands in the file, up to the next entry or family."""
+    """As written in the file, up to the next entry or family."""
     lines = text.splitlines()[op.line - 1 :]
     end = next((i for i, line in enumerate(lines[1:], 1) if line and not line[0].isspace()), len(lines))
     while not lines[end - 1].strip():

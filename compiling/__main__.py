@@ -33,7 +33,7 @@ def main() -> int:
             os.chdir(ROOT)
             build(options.names, debug=options.debug, jobs=options.jobs)
     except BuildError as error:
-        # Who compiles a package reads the errors alone.
+        # A user who compiles a package needs only the errors.
         print(error if options.package else f"build failed:\n{error}", file=sys.stderr)
         return 1
     return 0

@@ -67,7 +67,7 @@ class Layout(NamedTuple):
     headers: tuple[str, ...]  # folders of C headers
     packages: tuple[str, ...]  # folders that hold the packages which sources cimport from
     # Files in these folders may change from build to build; each folder with the path to call it by.
-    # What lies elsewhere belongs to Cython or NumPy, whose versions are known.
+    # Files elsewhere belong to Cython or NumPy, whose versions are known.
     watched: tuple[tuple[str, str], ...]
     cython_options: tuple[str, ...] = ()
 

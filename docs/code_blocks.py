@@ -1,7 +1,7 @@
 """The code blocks of a Markdown page, and the running of those that are Python sessions.
 
 A block that begins with ``>>>`` is a session: what the page says it prints is compared with what it prints. All
-sessions of a page are one: names made in one block are there in the next. ``...`` in an output stands for anything.
+sessions of a page are one: names made in one block are there in the next. ``...`` in an output matches anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OPTIONS = doctest.ELLIPSIS | doctest.FAIL_FAST
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the word behind the fence, what stands between the fences, and the line where that begins."""
+    """A fenced block: the word after the fence, the text between the fences, and the line where that begins."""
 
     language: str
     text: str

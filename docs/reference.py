@@ -34,7 +34,7 @@ from another one. The language itself is in [yaml_reference.md](yaml_reference.m
 OPS_PAGE_HEAD = f"""{MADE_BY}
 # The ops
 
-One section per family of `derivatives.yaml`. A formula is the gradient of the input it stands beside: x is `self`, y
+One section per family of `derivatives.yaml`. A formula is the gradient of its input: x is `self`, y
 `other`, g the gradient of the result r. "Tangent" is forward mode: the formula of the result's tangent, or the rule.
 "Forms" says how an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`,
 `c` as the copying twin of a view (`name_copy`).

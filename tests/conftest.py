@@ -1,4 +1,4 @@
-"""What tests of several folders share lies in this one."""
+"""Fixtures that tests of several folders share."""
 
 import os
 import sys

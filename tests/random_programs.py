@@ -31,7 +31,7 @@ WRITES = ("add_", "sub_", "mul_", "copy_", "sin_", "tanh_", "neg_", "zero_", "sc
 # How a step is recorded.
 RECORDED, NO_GRAD, DETACHED = "recorded", "no_grad", "detached"
 MODES = (RECORDED, RECORDED, RECORDED, NO_GRAD, DETACHED)
-# What a hook on the result multiplies its gradient with; None stands for no hook.
+# What a hook on the result multiplies its gradient with; None means no hook.
 FACTORS = (None, None, None, -2.0, 0.5)
 
 

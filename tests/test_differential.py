@@ -1,4 +1,4 @@
-"""The differential fuzzer without PyTorch: gradsmith stands on both sides, and on one of them something is wrong."""
+"""The differential fuzzer without PyTorch: gradsmith is on both sides, and one of them is made wrong."""
 
 import importlib
 import sys

@@ -111,7 +111,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_modules(declarations, functions, errors)
     context = _context(entries, declarations, functions, origin.library, errors)
     if report_circles(declarations, context):
-        errors.raise_if_any()  # whoever follows the calls from here on would not come back
+        errors.raise_if_any()  # following a circle of calls would not end
     deriver = Deriver(declarations, context, origin.library)
     declarations = [deriver.completed(declaration) for declaration in declarations]
     numbers = _node_numbers(declarations)
@@ -255,7 +255,7 @@ def _callees(declaration: Declaration) -> list[Callee]:
 
 
 def _loops(declaration: Declaration) -> bool:
-    """Can the op stand in a C loop: what its own entry says, or what the emitter knows."""
+    """Can the op be part of a C loop? Its own entry says so, or the emitter knows it."""
     forward = declaration.forward
     if forward is None or declaration.is_intrinsic:
         return True

@@ -16,7 +16,7 @@ from .reader import RawEntry, RawText
 
 @dataclass(frozen=True)
 class DerivedText(RawText):
-    """A formula that nobody wrote: all of it stands where that stands which it comes from."""
+    """A formula that was not written: every part has the position of its source."""
 
     def position_of(self, offset: int) -> Position:
         return self.position

@@ -38,7 +38,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class RawText:
-    """A text of the table and where it stands."""
+    """A text of the table and its position."""
 
     text: str
     position: Position
@@ -250,7 +250,7 @@ class _Reader:
         return replace(raw, text=_joined_lines(raw.text))
 
     def text_list(self, node: yaml.Node, op: str, key: str) -> tuple[RawText, ...]:
-        """A list of texts; a single one may stand by itself."""
+        """A list of texts; a single one needs no list."""
         if isinstance(node, yaml.ScalarNode) and key in SCALAR_LISTS:
             text = self.expect_text(node, op, key)
             return () if text is None else (text,)

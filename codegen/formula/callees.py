@@ -41,7 +41,7 @@ class Callee:
 
 
 class Callees:
-    """All callees of a table. Behind its own stand those of the library, if it is an external table."""
+    """All callees of a table: its own, then those of the library if it is an external table."""
 
     def __init__(
         self,

@@ -55,7 +55,7 @@ class Problem(Exception):
     """An error without its file yet, as raised by a parser of one text.
 
     ``offset`` counts characters from the beginning of that text; callers that know where the text
-    stands in the file turns it into a `SpecError`.
+    is in the file turns it into a `SpecError`.
     """
 
     def __init__(self, problem: str, offset: int = 0, hint: str = "") -> None:

@@ -41,7 +41,7 @@ FAMILIES = (
     "loss",
 )
 
-# Modules that stand beside those of the families.
+# Modules beside those of the families.
 FUNCTIONS_MODULE, METHODS_MODULE = "_functions", "_methods"
 TAKEN_MODULES = frozenset({"op_table", "tensor", FUNCTIONS_MODULE, METHODS_MODULE})
 

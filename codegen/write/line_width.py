@@ -79,7 +79,7 @@ def _without_comment(line: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Brackets:
-    """A pair of brackets that stands in no other: places of both, and of the commas between its items."""
+    """An outermost pair of brackets: the places of both, and of the commas between its items."""
 
     start: int
     end: int

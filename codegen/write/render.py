@@ -58,7 +58,7 @@ def chomp(text: str) -> str:
 
 
 def docstring_text(text: str) -> str:
-    """Text that stands between three quotes and means itself."""
+    """Text for the inside of three quotes, its backslashes and quotes escaped."""
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 

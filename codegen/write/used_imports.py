@@ -1,6 +1,6 @@
 """The imports of a rendered module: of the names that templates ask for, those that the module uses.
 
-A name is used when its word stands in the code, outside of texts and comments. Statements of several names alone are
+A name is used when its word occurs in the code, outside strings and comments. Statements of several names alone are
 looked at; ``import module`` may be there for what it does.
 """
 

@@ -65,7 +65,7 @@ def generated_files(folder: Path) -> list[Path]:
 
 
 def foreign_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
-    """Files that stand where generated ones shall, and were not."""
+    """Files in the place of generated ones that were not generated."""
     wanted = [folder / name for name, text in files.items() if MARK in text.partition("\n")[0]]
     return [path for path in wanted if path.exists() and path.stat().st_size and not _is_generated(path)]
 

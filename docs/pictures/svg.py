@@ -1,6 +1,6 @@
 """A few shapes of SVG, enough for the pictures of the documentation.
 
-Colours are named by what they stand for, and follow the reader's light or dark theme. Every number is printed as an
+Colours are named by what they mean, and follow the reader's light or dark theme. Every number is printed as an
 integer, so that the same picture is the same text on every machine.
 """
 

@@ -34,7 +34,7 @@ def backward(
     tensors : Tensor, GradientEdge or sequence of these
         What to differentiate.
     grad_tensors : Tensor, None or sequence of these, optional
-        The vector in the vector-Jacobian product, one entry of the same shape per tensor. None stands for ones where
+        The vector in the vector-Jacobian product, one entry of the same shape per tensor. None means ones where
         the tensor has one real element.
     retain_graph : bool, optional
         Keep the saved values for another backward. Default: `create_graph`.

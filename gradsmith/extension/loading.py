@@ -84,7 +84,7 @@ def _module_name(path: Path) -> str:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Is all of a package there? Who tidies up caches may have taken a part of it."""
+    """Is all of a package there? A tool that tidies caches may have removed a part of it."""
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
     needed = [folder / "__init__.py", folder / "op_table.py"]
     needed += [source.with_name(source.stem + suffix) for source in folder.glob("*.pyx")]

@@ -100,7 +100,7 @@ def _verify_name(name: str, output: Path) -> None:
 
 
 def _expect_hidden(name: str, output: Path) -> str | None:
-    """The module that the package would stand in the way of: every process in its folder would find it there."""
+    """The module that the package would hide: every process started in its folder would import the package instead."""
     top, _, rest = name.partition(".")
     if top in sys.stdlib_module_names or top in ("__main__", "numpy"):
         return f"Python's own module '{top}'" if top != "numpy" else "NumPy"

@@ -75,7 +75,7 @@ def as_dtype(value: Any, op: str) -> np.dtype[Any]:
     value : numpy.dtype, str, type
         A dtype, its name, a NumPy scalar type, or Python's bool, int, float or complex.
     op : str
-        Who asks; named in the message.
+        The caller, named in the message.
 
     Raises
     ------

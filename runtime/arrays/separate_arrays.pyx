@@ -1,9 +1,9 @@
 """ndarray objects for both sides of one memory: the tensor's and the user's.
 
 Note [Separate arrays]
-An ndarray is more than its memory: shape, strides, dtype and the right to write can be assigned by whoever has the
+An ndarray is more than its memory: shape, strides, dtype and the right to write can be assigned by anyone who has the
 object. So the object that a tensor uses is never one that the user has. Where memory is shared, each side gets an
-ndarray of its own, and between the two stands a `MemoryShare`:
+ndarray of its own, and a `MemoryShare` connects the two:
 
     from_numpy(w)     tensor.array -base-> MemoryShare -> w
     tensor.numpy()    the result   -base-> MemoryShare -> tensor.array

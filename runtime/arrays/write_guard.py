@@ -1,6 +1,6 @@
 """Arrays of a live graph made read-only to NumPy.
 
-A write through NumPy to an array that a graph keeps for backward is seen by nobody: the version of the tensor stays,
+A write through NumPy to an array that a graph keeps for backward goes unnoticed: the version of the tensor stays,
 and the gradient is wrong without an error. Under a guard the arrays that are saved are read-only, with the arrays that
 they are views of and those that were exchanged with the user, until what saved them has been released.
 
@@ -21,7 +21,7 @@ _Array = np.ndarray[Any, Any]
 
 
 class _Lock:
-    """One read-only array. It is held weakly: nobody can write to what nobody has."""
+    """One read-only array. It is held weakly: an array without holders cannot be written to."""
 
     __slots__ = ("array", "count")
 

@@ -209,7 +209,7 @@ cdef tuple as_int_tuple(object value, str op, str argument, int position):
 
 
 cdef bint has_index(object value) except -1:
-    """Does an int stand for it? Of tensors and arrays, those of an integer dtype without dimensions."""
+    """Can it be used as an int? Of tensors and arrays, those of an integer dtype without dimensions."""
     if isinstance(value, ARRAYS):
         return value.ndim == 0 and value.dtype.kind in "iu"
     return not isinstance(value, BOOLS) and hasattr(type(value), "__index__")

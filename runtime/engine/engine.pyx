@@ -6,7 +6,7 @@ the buffers of the nodes its edges lead to.
 Note [No counting of dependencies]
 Sequence numbers come from one counter and edges lead to nodes recorded earlier. Every node that can still send a
 gradient to a node therefore has a larger number and is popped first: a popped node's gradient is complete. Accumulators have
-number 0, and a leaf that nobody observes takes every gradient at its arrival: it is never queued. When a leaf with
+number 0, and a leaf without observers takes every gradient at its arrival: it is never queued. When a leaf with
 hooks is complete is another question, answered in graph_walk.pyx, Note [When a leaf is ready].
 
 Note [Undefined gradients]

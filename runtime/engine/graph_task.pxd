@@ -14,7 +14,7 @@ from gradsmith.runtime.history.input_buffer cimport add_into
 # Marks of a run on a node, in `Node.state`. The upper bits count edges: see graph_walk.pyx, Note [When a leaf is
 # ready].
 cdef enum NodeState:
-    QUEUED = 1          # stands in a queue, and has run no more than its gradients arrived
+    QUEUED = 1          # is in a queue; its gradients have arrived, and it has not run
     EXECUTE = 2         # pruned run: lies on a path to a requested input
     CAPTURE = 4         # pruned run: a gradient arriving here was asked for
     VISITED = 8         # seen by a walk over the run's graph
@@ -70,7 +70,7 @@ cdef bint is_foreign(GraphTask task, PyObject *node) except -1
 cdef ForeignScratch foreign_scratch(GraphTask task, PyObject *node)
 cdef int add_to_foreign(GraphTask task, PyObject *node, uint32_t input_nr, PyObject *grad) except -1
 cdef int take_foreign(ForeignScratch foreign, int count, PyObject **grads) except -1
-cdef void drop_buffers(GraphTask task, PyObject *node) noexcept     # of a node that does not stand in the queue
+cdef void drop_buffers(GraphTask task, PyObject *node) noexcept     # of a node that is not in the queue
 
 
 # ---- marks and buffers
@@ -139,7 +139,7 @@ cdef inline int take_buffers(GraphTask task, PyObject *node, PyObject **grads) e
 # ---- the queues, one per device: see engine.pyx, Note [A queue per device]
 
 cdef inline int enqueue(GraphTask task, PyObject *node) except -1:
-    """Put the node into the queue of its device unless it stands there."""
+    """Put the node into the queue of its device unless it is there already."""
     cdef uint32_t state = state_of(task, node)
     if state & QUEUED:
         return 0

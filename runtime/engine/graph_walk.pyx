@@ -98,7 +98,7 @@ cdef int keep_alive(GraphTask task, PyObject *node) except -1:
 
 
 cdef PyObject *target_of(Edge *edge) noexcept:
-    """Borrowed node that an edge leads to. NULL for a leaf whose accumulator nobody holds: it was not asked for."""
+    """Borrowed node that an edge leads to. NULL for a leaf whose accumulator has no holder: it was not asked for."""
     if edge.node == NULL or edge.input_nr != LEAF_EDGE:
         return edge.node
     return accumulator_of(<TensorBase>edge.node)

@@ -227,7 +227,7 @@ def _diagonal_order(labels: Labels, shape: Shape) -> Shape:
 
 
 def _summed(term: Term, needed: set[Label]) -> tuple[Shape | None, Term]:
-    """The axes that nobody needs, and what is left when they are summed."""
+    """The axes that are not needed, and what is left when they are summed."""
     axes = tuple(axis for axis, label in enumerate(term.labels) if label not in needed)
     kept = [axis for axis, label in enumerate(term.labels) if label in needed]
     return axes or None, Term(tuple(term.labels[axis] for axis in kept), tuple(term.shape[axis] for axis in kept))
@@ -273,7 +273,7 @@ def _pairs(step: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _product(positions: tuple[int, int], one: Term, other: Term, needed: set[Label]) -> tuple[Product, Term]:
-    """Product of two operands, summed over what nobody needs any more."""
+    """Product of two operands, summed over the labels that no later step needs."""
     sum_one, one = _summed(one, needed | set(other.labels))
     sum_other, other = _summed(other, needed | set(one.labels))
     shared = [label for label in one.labels if label in other.labels]

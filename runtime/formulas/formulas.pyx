@@ -1,7 +1,7 @@
 """Helpers for formulas of derivatives.yaml: the parts of a gradient that need a loop, a case or a shape.
 
 Everything here is written with differentiable methods of tensors, so that a gradient that went through a helper has a
-gradient itself. The types that formulas may call them with stand in formulas.pxd.
+gradient itself. The types that formulas may call them with are declared in formulas.pxd.
 """
 
 from gradsmith.runtime.formulas.numbers cimport count_of, log_number, narrow_index, reduced_axes, wrapped
@@ -57,7 +57,7 @@ cpdef object zeros_like_info(object shape, object dtype, object device):
 
 
 cpdef object not_implemented(object what):
-    """Stands for a gradient that nobody has worked out: an error once it is asked for."""
+    """Takes the place of a gradient that has not been worked out: an error when it is used."""
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 

@@ -1,6 +1,6 @@
 """Helpers for formulas of derivatives.yaml that compute sizes, indices and numbers.
 
-The types that formulas may call them with stand in numbers.pxd.
+The types that formulas may call them with are declared in numbers.pxd.
 """
 
 import cmath

@@ -241,7 +241,7 @@ cdef class Node:
         """Gradients for `next_functions` from those of the outputs, as a backward computes them here.
 
         No hook is called, nothing is freed, and gradients are not yet summed to the shapes of the inputs. One gradient
-        comes by itself, several in a tuple; None stands for one that nobody asks for.
+        comes by itself, several in a tuple; None for one that was not asked for.
         """
         return upcalls.call_node(self, grads)
 
@@ -425,7 +425,7 @@ def live_nodes():
 
 
 cdef void noop_visitor(PyObject *node) noexcept:
-    """Nothing to do with it."""
+    """Not used."""
 
 
 def has_internal_checks():

@@ -7,7 +7,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 # What is saved of a Tensor[] argument, or of an argument of any type with tensors in it; kept in a value slot.
 cdef class SavedList:
-    cdef list items             # Tensor, Packed, or whatever else stands in the argument; None after release
+    cdef list items             # Tensor, Packed, or any other item of the argument; None after release
     cdef list versions          # None where there is no tensor
     cdef object make            # of another argument: makes what it was out of its items
 

@@ -517,4 +517,4 @@ def live_tensors():
 
 
 cdef void noop_visitor(PyObject *tensor) noexcept:
-    """Nothing to do with it."""
+    """Not used."""

@@ -103,7 +103,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     - first gradient, nobody else holds it, laid out like the leaf: it becomes `.grad` itself
     - first gradient otherwise: a copy in the leaf's layout
     - a leaf that has stopped to require grad: dropped
-    - `.grad` exists: added in place, so that whoever holds `.grad` sees the sum
+    - `.grad` exists: added in place, so that every holder of `.grad` sees the sum
     - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
     """
     cdef TensorBase value = <TensorBase>grad

@@ -1,4 +1,4 @@
-"""Nodes that compute nothing: they stand in a graph for what cannot be differentiated, or must not be.
+"""Nodes that compute nothing: they represent, in a graph, what cannot or must not be differentiated.
 
 Each comes with a function that gives tensors such a history. The tensors are new ones around the same memory.
 """
@@ -19,7 +19,7 @@ cdef class Error(Node):
 
 
 cdef class NotImplemented(Node):
-    """Stands for an operation whose derivative nobody has written."""
+    """Represents an operation whose derivative has not been written."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         raise NotImplementedError(f"the derivative for '{value_of(self, 0)}' is not implemented")

@@ -2,7 +2,7 @@
 
 Note [Who owns a gradient]
 A gradient that only the engine holds may be overwritten: by a pointwise node, by the addition in a buffer, by a leaf
-that makes it its `.grad`. Whoever else keeps one (a hook's argument, a capture) holds a reference, and that is what
+that makes it its `.grad`. Any other keeper (a hook's argument, a capture) holds a reference, and that is what
 forbids it.
 """
 from cpython.ref cimport Py_INCREF, PyObject

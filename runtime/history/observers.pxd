@@ -34,7 +34,7 @@ cdef inline bint replays(int depth) noexcept:
     return depth != 0 and has_replayed_result()
 
 cdef inline TensorBase ended(int depth, TensorBase result):
-    """The result of an op, once whoever watches has seen it."""
+    """The result of an op, once its observer has seen it."""
     if depth:
         end_op(depth, result)
     return result

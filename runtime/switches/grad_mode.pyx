@@ -1,7 +1,7 @@
 """Thread-local switch of recording, and the context managers that set it.
 
 The switch is one thread-local C integer, so that asking for it costs a nanosecond on the hot path. Its layer is
-the lowest of the runtime: everything may ask, it asks nobody. In inference mode nothing is recorded, whatever the
+the lowest of the runtime: all may import it, it imports none. In inference mode nothing is recorded, whatever the
 user asks for inside; what was asked for is kept beside what is done.
 """
 

@@ -101,7 +101,7 @@ def _is_whole(part: Any) -> bool:
 
 
 def _part(tensor: Any, index: tuple[Any, ...]) -> Any:
-    """The view to write to; the tensor itself when that is all of it, so that no view stands in its history."""
+    """The view to write to; the tensor itself when that is all of it, so that its history holds no view."""
     return tensor if _selects_all(index, tensor.shape) else upcalls.basic_index(tensor, index)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of this folder share lies beside them."""
+"""Makes the helpers in this folder importable by its tests."""
 
 import sys
 from pathlib import Path

@@ -23,7 +23,7 @@ def indexed_shape(shape: tuple[int, ...], index: tuple[Any, ...]) -> tuple[int, 
     kept: list[int] = []
     arrays: list[tuple[int, ...]] = []
     at = -1  # where the dimensions of the arrays go
-    is_run = True  # do they stand side by side?
+    is_run = True  # are they adjacent?
     dim = 0
     for part in _written_out(index, len(shape)):
         if isinstance(part, np.ndarray):

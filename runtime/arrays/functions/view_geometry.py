@@ -83,9 +83,11 @@ def check_covered(geometry: Geometry) -> Geometry:
 
 def _is_dense(geometry: Geometry) -> bool:
     """Has the base no gaps between its elements. (May say no of one that repeats elements.)"""
+    for length, stride in zip(geometry.base_shape, geometry.base_strides):
+        if length != 1 and not stride:
+            return False
     low, high = _extent(geometry)
-    sizes = zip(geometry.base_shape, geometry.base_strides)
-    return all(s or n == 1 for n, s in sizes) and math.prod(geometry.base_shape) * geometry.dtype.itemsize == high - low
+    return math.prod(geometry.base_shape) * geometry.dtype.itemsize == high - low
 
 
 def _shows_base_alone(geometry: Geometry) -> bool:
@@ -102,8 +104,12 @@ def _extent(geometry: Geometry) -> tuple[int, int]:
 
 def _extent_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
     """Offsets of the lowest and the highest element, relative to the first one."""
-    low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0 and n)
-    high = sum((n - 1) * s for n, s in zip(shape, strides) if s > 0 and n)
+    low = high = 0
+    for length, stride in zip(shape, strides):  # no generators: some of CPython's crash where memory is short
+        if length and stride < 0:
+            low += (length - 1) * stride
+        elif length:
+            high += (length - 1) * stride
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""YAML text to raw entries that know where everything stands."""
+"""YAML text to raw entries that know the position of everything."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,6 @@
 """In-place forms of view ops: the tensor becomes the view, and its history follows, as in PyTorch.
 
-PyTorch's answers stand in the tests: shapes, names of nodes, versions, gradients, and what is refused.
+The tests hold PyTorch's answers: shapes, names of nodes, versions, gradients, and what is refused.
 """
 
 import numpy as np

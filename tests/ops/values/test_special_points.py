@@ -1,6 +1,6 @@
 """Points at which a formula has to decide: kinks, ties, poles, infinities, NaN, no elements at all.
 
-Where no derivative exists PyTorch's choice is ours; every number here is what PyTorch gives. Most such points stand in
+Where no derivative exists PyTorch's choice is ours; every number here is what PyTorch gives. Most such points are in
 the entries, under `points`, and are proven with them; here are those that need more than one op, or second derivatives.
 """
 

@@ -15,6 +15,9 @@ import gradsmith as gs
 from gradsmith.autograd.graph import write_guard
 from gradsmith.runtime.arrays import array
 
+# NumPy 2.5 deprecates the assignments that these tests make.
+pytestmark = pytest.mark.filterwarnings("ignore:Setting the .* on a NumPy array has been deprecated:DeprecationWarning")
+
 
 class Wrapper:
     """What keeps the array that it gives to NumPy."""

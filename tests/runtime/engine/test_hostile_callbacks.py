@@ -19,7 +19,7 @@ def leaf():
     return gs.tensor(np.array([1.0, 2.0]), requires_grad=True)
 
 
-# ---- where a callback may stand: each function prepares a graph with it and gives the run that calls it
+# ---- the places of callbacks: each function prepares a graph with it and gives the run that calls it
 
 
 def on_tensor(callback):

@@ -32,7 +32,7 @@ def test_nodes_are_instances_of_node():
 
 
 def test_a_node_is_one_object():
-    """R12: whoever asks for it, and with everything that was attached to it."""
+    """R12: for every caller, and with everything that was attached to it."""
     y = leaf([1.0]) * 2
     z = y.exp()
     assert y.grad_fn is y.grad_fn

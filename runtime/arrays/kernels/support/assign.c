@@ -26,7 +26,7 @@ gs_check_writable(PyObject *array)
 {
     PyArrayObject_fields *a = gs_fields(array);
     if (gs_is_meta(array)) {
-        return 0; /* there is nothing to write, and whoever writes looks for that */
+        return 0; /* there is nothing to write; the caller checks for that */
     }
     if (!(a->flags & NPY_ARRAY_WRITEABLE)) {
         PyErr_SetString(PyExc_RuntimeError, "cannot write into a read-only array; use a .clone() of the tensor");

@@ -1,6 +1,6 @@
 /* Note [Claiming pieces]
  *
- * A job is cut into pieces.  Its state is one word, (generation << 32 | next piece), and whoever raises the lower half
+ * A job is cut into pieces.  Its state is one word, (generation << 32 | next piece), and a thread that raises the lower half
  * by one owns that piece.  The generation is in the same word so that a worker that wakes up late can never claim a
  * piece of another job than the one whose description it has read.
  *
@@ -72,8 +72,8 @@ static struct {
     _Alignas(64) atomic_int sleepers;
     atomic_int busy;      /* a caller is inside gs_parallel_run */
     atomic_int n_threads; /* wanted, the caller included */
-    int n_started;        /* workers alive; owned by whoever holds busy */
-    int rest;             /* jobs to do alone; owned by whoever holds busy */
+    int n_started;        /* workers alive; owned by the holder of busy */
+    int rest;             /* jobs to do alone; owned by the holder of busy */
 } pool;
 
 static void

@@ -1,4 +1,4 @@
-"""The forwards of ops on bare arrays; what their tests share lies beside them."""
+"""The forwards of ops on bare arrays; the helpers in this folder are importable by its tests."""
 
 import sys
 from pathlib import Path

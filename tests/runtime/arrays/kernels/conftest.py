@@ -1,4 +1,4 @@
-"""The kernels under the ops, called directly; what their tests share lies beside them."""
+"""The kernels under the ops, called directly; the helpers in this folder are importable by its tests."""
 
 import sys
 from pathlib import Path
