@@ -21,6 +21,7 @@ from gradsmith.generated.unary import (
     reciprocal,
     conj,
     conj_physical,
+    conj_complex,
 )
 from gradsmith.generated.division import (
     div,
@@ -140,6 +141,7 @@ from gradsmith.generated.shape import (
     permute_dims_copy,
     t,
     t_copy,
+    mT_matrix,
     squeeze,
     squeeze_copy,
     unsqueeze,

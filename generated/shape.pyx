@@ -674,37 +674,70 @@ cdef object call_T(self):
 # ---- mT(Tensor(a) self) -> Tensor(a)
 # derivatives.yaml: mT
 
-cdef class MTBackward0(Node):
-    """Backward of ``mT(Tensor(a) self) -> Tensor(a)``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        # self: mT(grad)
-        set_grad_input(grad_inputs, 0, op_mT(grad))
-
-cdef int tangents_mT(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mT(self_t))
-
 cdef TensorBase op_mT(TensorBase self):
     cdef int depth = begin_op("mT", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
-    cdef MTBackward0 node
-    if requires_grad_1(self):
-        node = MTBackward0.__new__(MTBackward0)
-        connect_1(node, 0, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_mT(result, self)
+    cdef TensorBase result = op_mT_matrix(self) if ndim_of(self) > 0 else self
     return ended(depth, result)
 
 cdef object call_mT(self):
     self = check_tensor(self, "mT", "input", 1)
     return op_mT(<TensorBase>self)
+
+
+# ---- mT_matrix(Tensor(a) self) -> Tensor(a)
+# derivatives.yaml: mT_matrix
+
+cdef class MTMatrixBackward0(Node):
+    """Backward of ``mT_matrix(Tensor(a) self) -> Tensor(a)``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        # self: mT_matrix(grad)
+        set_grad_input(grad_inputs, 0, op_mT_matrix(grad))
+
+cdef int tangents_mT_matrix(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_linear."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_mT_matrix(self_t))
+
+cdef TensorBase op_mT_matrix(TensorBase self):
+    cdef int depth = begin_op("mT_matrix", (self,)) if watching else 0
+    cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
+    cdef MTMatrixBackward0 node
+    if requires_grad_1(self):
+        node = MTMatrixBackward0.__new__(MTMatrixBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        tangents_mT_matrix(result, self)
+    return ended(depth, result)
+
+cdef object call_mT_matrix(self):
+    self = check_tensor(self, "mT_matrix", "input", 1)
+    return op_mT_matrix(<TensorBase>self)
+
+def mT_matrix(input):
+    """View with the last two dimensions exchanged.
+
+    ``mT_matrix(Tensor(a) self) -> Tensor(a)``
+
+    Parameters:
+    input : Tensor
+
+    Returns:
+    Tensor
+        A view of `input` where possible.
+
+    Raises: TypeError
+
+    Gradients:
+        input: mT_matrix(grad)
+        result: auto_linear
+    """
+    return call_mT_matrix(input)
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)

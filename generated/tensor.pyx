@@ -476,7 +476,7 @@ cdef class Tensor(Variable):
 
     @property
     def mT(self):
-        """View with the last two dimensions exchanged."""
+        """View with the last two dimensions exchanged; a tensor without dimensions is returned as it is."""
         return call_mT(self)
 
     @property
@@ -606,11 +606,11 @@ cdef class Tensor(Variable):
         return call_conj(self)
 
     def conj_physical(self):
-        """Complex conjugate of each element, as a copy."""
+        """Complex conjugate of each element; a real tensor is returned as it is."""
         return call_conj_physical(self)
 
     def conj_physical_(self):
-        """Complex conjugate of each element, as a copy. Written into the tensor itself."""
+        """Complex conjugate of each element; a real tensor is returned as it is. Written into the tensor itself."""
         return call_conj_physical_(self)
 
     def div(self, other=None, *, rounding_mode=None, x2=None):

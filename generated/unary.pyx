@@ -35,6 +35,7 @@ from gradsmith.runtime.history.observers cimport (
     watching,
 )
 from gradsmith.runtime.history.saved_attributes cimport saved_tensor
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensors.out cimport give_out
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
 
@@ -50,7 +51,7 @@ cdef extern from "unary_kernels.h":
     const FusedKernel *const ABS_BACKWARD[1]
     const FusedKernel *const SQUARE_BACKWARD[1]
     const FusedKernel *const RECIPROCAL_BACKWARD[1]
-    const FusedKernel *const CONJ_PHYSICAL_BACKWARD[1]
+    const FusedKernel *const CONJ_COMPLEX_BACKWARD[1]
 
 
 # ---- neg(Tensor self) -> Tensor
@@ -590,7 +591,7 @@ def reciprocal(input, *, out=None):
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int depth = begin_op("conj", (self,)) if watching else 0
-    cdef TensorBase result = op_conj_physical(self) if is_complex(self) else self
+    cdef TensorBase result = op_conj_complex(self) if is_complex(self) else self
     return ended(depth, result)
 
 cdef object call_conj(self):
@@ -616,51 +617,15 @@ def conj(input):
 # ---- conj_physical(Tensor self) -> Tensor
 # derivatives.yaml: conj_physical
 
-cdef class ConjPhysicalBackward0(Node):
-    """Backward of ``conj_physical(Tensor self) -> Tensor``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        if apply_fused(self, CONJ_PHYSICAL_BACKWARD, grads, grad_inputs):
-            return 0
-        cdef TensorBase grad = gradient(grads, 0)
-        # self: conj_physical(grad)
-        set_grad_input(grad_inputs, 0, op_conj_physical(grad))
-
-cdef int tangents_conj_physical(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_conj(op_conj_physical(op_conj(self_t))))
-
 cdef TensorBase op_conj_physical(TensorBase self):
-    cdef int depth = begin_replaceable_op("conj_physical", (self,)) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(CONJUGATE, self.array))
-    cdef ConjPhysicalBackward0 node
-    if requires_grad_1(self):
-        node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
-        connect_1(node, 0, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        tangents_conj_physical(result, self)
+    cdef int depth = begin_op("conj_physical", (self,)) if watching else 0
+    cdef TensorBase result = op_conj_complex(self) if is_complex(self) else self
     return ended(depth, result)
 
 cdef TensorBase inplace_conj_physical(TensorBase self):
     check_inplace("conj_physical_", self)
-    cdef int depth = begin_op("conj_physical_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
-    if has_tangent_1(self):
-        return ended(depth, copy_into("conj_physical_", self, op_conj_physical(self)))
-    cdef ConjPhysicalBackward0 node = None
-    cdef Node history = None
-    if requires_grad_1(self):
-        node = ConjPhysicalBackward0.__new__(ConjPhysicalBackward0)
-        connect_1(node, 0, 0, self)
-        history = prepare_history("conj_physical_", self, node)
-    unary_into(CONJUGATE, self.array, self.array)
-    finish_inplace(self, history)
-    return ended(depth, self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("conj_physical_", self, op_conj_complex(original) if is_complex(original) else original)
 
 cdef object call_conj_physical(self):
     self = check_tensor(self, "conj_physical", "input", 1)
@@ -671,7 +636,7 @@ cdef object call_conj_physical_(self):
     return inplace_conj_physical(<TensorBase>self)
 
 def conj_physical(input, *, out=None):
-    """Complex conjugate of each element, as a copy.
+    """Complex conjugate of each element; a real tensor is returned as it is.
 
     ``conj_physical(Tensor self) -> Tensor``
 
@@ -683,12 +648,65 @@ def conj_physical(input, *, out=None):
     Tensor
 
     Raises: TypeError
-
-    Gradients:
-        input: conj_physical(grad)
-        result: auto_element_wise
     """
     return give_out("conj_physical", out, call_conj_physical(input))
+
+
+# ---- conj_complex(Tensor self) -> Tensor
+# derivatives.yaml: conj_complex
+
+cdef class ConjComplexBackward0(Node):
+    """Backward of ``conj_complex(Tensor self) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, CONJ_COMPLEX_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        # self: conj_complex(grad)
+        set_grad_input(grad_inputs, 0, op_conj_complex(grad))
+
+cdef int tangents_conj_complex(TensorBase result, TensorBase self) except -1:
+    """Forward mode: auto_element_wise."""
+    cdef TensorBase self_t
+    cdef LevelWalk walk = walk_levels((self,))
+    while walk.next():
+        self_t = walk.tangent(self)
+        walk.set_tangent(result, op_conj(op_conj_complex(op_conj(self_t))))
+
+cdef TensorBase op_conj_complex(TensorBase self):
+    cdef int depth = begin_replaceable_op("conj_complex", (self,)) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(CONJUGATE, self.array))
+    cdef ConjComplexBackward0 node
+    if requires_grad_1(self):
+        node = ConjComplexBackward0.__new__(ConjComplexBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        tangents_conj_complex(result, self)
+    return ended(depth, result)
+
+cdef object call_conj_complex(self):
+    self = check_tensor(self, "conj_complex", "input", 1)
+    return op_conj_complex(<TensorBase>self)
+
+def conj_complex(input):
+    """Complex conjugate of each element, as a copy.
+
+    ``conj_complex(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Returns:
+    Tensor
+
+    Raises: TypeError
+
+    Gradients:
+        input: conj_complex(grad)
+        result: auto_element_wise
+    """
+    return call_conj_complex(input)
 
 
 write_out_docstrings(globals())

@@ -163,11 +163,11 @@ const gs_fused_kernel *const RECIPROCAL_BACKWARD[1] = {
     &reciprocal_backward_self,
 };
 
-/* ---- CONJ_PHYSICAL_BACKWARD */
-/* derivatives.yaml: conj_physical */
+/* ---- CONJ_COMPLEX_BACKWARD */
+/* derivatives.yaml: conj_complex */
 
-/* self: conj_physical(grad) */
-GS_CLONES static void conj_physical_backward_self_f(char **args, const double *scalars, npy_intp n)
+/* self: conj_complex(grad) */
+GS_CLONES static void conj_complex_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
     float *out = (float *)args[1];
@@ -178,7 +178,7 @@ GS_CLONES static void conj_physical_backward_self_f(char **args, const double *s
     }
 }
 
-GS_CLONES static void conj_physical_backward_self_d(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void conj_complex_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
     double *out = (double *)args[1];
@@ -189,15 +189,15 @@ GS_CLONES static void conj_physical_backward_self_d(char **args, const double *s
     }
 }
 
-static const gs_fused_kernel conj_physical_backward_self = {
-    .name = "conj_physical_backward_self",
-    .loops = {conj_physical_backward_self_f, conj_physical_backward_self_d},
+static const gs_fused_kernel conj_complex_backward_self = {
+    .name = "conj_complex_backward_self",
+    .loops = {conj_complex_backward_self_f, conj_complex_backward_self_d},
     .n_inputs = 1,
     .n_scalars = 0,
     .cost = 1,
     .inputs = {GS_GRAD | 0},
 };
 
-const gs_fused_kernel *const CONJ_PHYSICAL_BACKWARD[1] = {
-    &conj_physical_backward_self,
+const gs_fused_kernel *const CONJ_COMPLEX_BACKWARD[1] = {
+    &conj_complex_backward_self,
 };

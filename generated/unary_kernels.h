@@ -9,6 +9,6 @@ extern const gs_fused_kernel *const NEG_BACKWARD[1];
 extern const gs_fused_kernel *const ABS_BACKWARD[1];
 extern const gs_fused_kernel *const SQUARE_BACKWARD[1];
 extern const gs_fused_kernel *const RECIPROCAL_BACKWARD[1];
-extern const gs_fused_kernel *const CONJ_PHYSICAL_BACKWARD[1];
+extern const gs_fused_kernel *const CONJ_COMPLEX_BACKWARD[1];
 
 #endif

@@ -11,7 +11,7 @@ from ..formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, 
 from .simplify import choice, conjugate, difference, number, powers, product, quotient, total
 from .symbolic import ZERO, Apply, Constant, Operation, Symbolic, Variable
 
-CONJUGATES = frozenset({"conj", "conj_physical"})
+CONJUGATES = frozenset({"conj", "conj_physical", "conj_complex"})
 # Functions that leave real numbers unchanged.
 REAL_IDENTITIES = CONJUGATES | {"real", "positive"}
 _WHOLE_POWERS = range(-8, 9)

@@ -30,9 +30,9 @@ def _all(words: str, price: float) -> dict[str, float]:
 
 # Ops, ufuncs and operators; what is not here is a function: exp, erf, a helper.
 _PRICES: Mapping[str, float] = MappingProxyType(
-    _all("expand reshape view restore_dims mT T t transpose permute unsqueeze squeeze positive", 0)
+    _all("expand reshape view restore_dims mT mT_matrix T t transpose permute unsqueeze squeeze positive", 0)
     | _all("add sub subtract mul multiply neg negative square abs absolute sgn sign real", ARITHMETIC)
-    | _all("conj conjugate conj_physical maximum minimum where copysign floor ceil trunc rint", ARITHMETIC)
+    | _all("conj conjugate conj_physical conj_complex maximum minimum where copysign floor ceil trunc rint", ARITHMETIC)
     | _all("eq ne lt le gt ge equal not_equal less less_equal greater greater_equal isnan", ARITHMETIC)
     | _all("logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not zeros_like", ARITHMETIC)
     | _all("+ - * & | ^ ~ == != < <= > >= and or not", ARITHMETIC)

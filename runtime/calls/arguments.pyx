@@ -6,7 +6,13 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
-from gradsmith.runtime.calls.inplace cimport check_result_dtype, is_written_already, store_values
+from gradsmith.runtime.calls.inplace cimport (
+    check_result_dtype,
+    is_written_already,
+    store_values,
+    write_some,
+    writes_some_of_overlapping,
+)
 from gradsmith.runtime.graph.saved_variable cimport is_constant
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
@@ -444,6 +450,8 @@ cdef list copies_of(list views):
 
 cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
     check_result_dtype(op, dtype_of(value), dtype_of(self))
+    if writes_some_of_overlapping(op, self):
+        return write_some(op, self, value)
     return upcalls.copy_(self, value)
 
 

@@ -7,6 +7,7 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta, readable_copy
+from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
@@ -28,6 +29,7 @@ from gradsmith.runtime.graph.tensor cimport (
     version_owner,
     wrap,
 )
+from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.history.copy_slices cimport make_copy_slices
 from gradsmith.runtime.history.history cimport (
     forget_retained,
@@ -46,6 +48,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays import write_guard
 from gradsmith.runtime.arrays.complex_casts import real_where_kept
+from gradsmith.runtime.arrays.functions.view_geometry import differing, overlaps_itself
 from gradsmith.runtime.graph import changes
 from gradsmith.runtime.graph.tensor_api import strides_of
 
@@ -258,6 +261,8 @@ cdef Node prepare_history(str op, TensorBase self, Node node):
         refuse_restricted(op, self)
     if has_alias(self):
         raise alias_error(op)
+    if writes_some_of_overlapping(op, self):
+        raise history_of_some_error(op, self)
     set_metadata(&node.metadata, self.array)
     if not self.flags & IS_VIEW:
         prepare_grad_fn(self, node, 0)
@@ -279,6 +284,36 @@ cdef void finish_inplace(TensorBase self, Node history) noexcept:
         put_grad_fn(self, history, 0)
 
 
+# Ops that write some of the elements and leave the others alone.
+cdef frozenset WRITES_SOME = frozenset(("index_put_", "masked_fill_", "scatter_", "scatter_add_", "index_add_"))
+
+
+cdef bint writes_some_of_overlapping(str op, TensorBase self) except -1:
+    """Does `op` leave elements alone that may lie in one place with others, which it writes?"""
+    if op not in WRITES_SOME or not may_overlap_itself(<cnp.ndarray>self.array) or is_meta(self.array):
+        return False
+    return overlaps_itself(<object>self.array)
+
+
+cdef object history_of_some_error(str op, TensorBase self):
+    """Which of the elements in one place is written last depends on the index, which a view's history ignores."""
+    cdef tuple shape = (<object>self.array).shape
+    return RuntimeError(
+        f"{op}: several elements of the written-to tensor lie in one place of memory (shape {list(shape)}, strides "
+        f"{list(strides_of(<object>self.array))}), so the write has no derivative. clone() the tensor before it, or "
+        "write under no_grad()."
+    )
+
+
+cdef TensorBase write_some(str op, TensorBase self, TensorBase value):
+    """`value`, which has been computed from `self`, into `self`, where it has changed."""
+    if requires_grad_1(value) or has_tangent_2(self, value):
+        raise history_of_some_error(op, self)
+    write_inplace(op, self, <object>value.array)
+    finish_inplace(self, None)
+    return self
+
+
 cdef int write_inplace(str op, TensorBase self, object array) except -1:
     """Copy `array`, a computed result, into `self`."""
     cdef object target = <object>self.array
@@ -288,6 +323,9 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
             f"{op}: output with shape {list(target.shape)} doesn't match the broadcast shape {list(array.shape)}; "
             "an in-place operation cannot change the shape of its tensor"
         )
+    if writes_some_of_overlapping(op, self):
+        np.copyto(target, array, where=differing(target, array))
+        return 0
     return store_values(target, array)
 
 

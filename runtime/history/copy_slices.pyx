@@ -8,6 +8,7 @@ from libc.string cimport memset
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Edge, NODE_TRACKED, Node, wants
@@ -25,9 +26,11 @@ from gradsmith.runtime.arrays.functions.view_geometry import (
     check_covered,
     geometry_of,
     mask_of,
+    overlaps_itself,
     replaced_values,
     scatter_values,
     slice_values,
+    winners_of,
 )
 from gradsmith.runtime.switches import upcalls
 
@@ -52,7 +55,8 @@ cdef class CopySlices(Node):
         cdef Node function = <Node>value_of(self, 0)
         cdef object geometry = unpack_number(self, 1)
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase inside = slice_of(grad, geometry)
+        cdef object winners = unpack_number(self, 3)
+        cdef TensorBase inside = of_winners(slice_of(grad, geometry), winners)
         cdef int written = value_of(self, 2)
         cdef list results
         cdef int i
@@ -60,7 +64,7 @@ cdef class CopySlices(Node):
         results = run_inner(function, inside, wanted_inside(wanted, function, written))
         results.insert(0, results.pop(written))
         if wants(wanted, 0):
-            set_grad_input(grad_inputs, 0, merge(grad, results[0], geometry))
+            set_grad_input(grad_inputs, 0, merge(grad, of_winners(results[0], winners), geometry))
         for i in range(1, self.n_edges):
             set_grad_input(grad_inputs, i, results[i])
         return 0
@@ -134,10 +138,18 @@ cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
     return outer if inside is None else upcalls.add(outer, upcalls.geometry_scatter(inside, geometry))
 
 
+cdef TensorBase of_winners(TensorBase inside, object winners):
+    """The gradient of the view; of several elements in one place that of the last alone, which the write has left."""
+    if winners is None or inside is None or is_meta(inside.array):
+        return inside
+    return upcalls.where(wrap(winners), inside, wrap(np.zeros((), (<object>inside.array).dtype)))
+
+
 cdef object outside_of(TensorBase grad, object geometry):
     """`grad` with zeros at the overwritten places; of complex numbers these may be one of two parts."""
     if geometry.in_parts:
-        return upcalls.add(grad, upcalls.geometry_scatter(-upcalls.geometry_slice(grad, geometry), geometry))
+        inside = of_winners(upcalls.geometry_slice(grad, geometry), winners_of(geometry))
+        return upcalls.add(grad, upcalls.geometry_scatter(-inside, geometry))
     mask = array_without_data(grad.shape, np.bool_) if is_meta(grad.array) else mask_of(geometry)
     return upcalls.where(wrap(mask), wrap(np.zeros((), grad.dtype)), grad)
 
@@ -147,7 +159,13 @@ cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function
     cdef int i
     if function.n_edges > MAX_EDGES:
         raise RuntimeError(f"{function.name()}: an in-place operation on a view has at most {MAX_EDGES} inputs")
-    node.init(max(<int>function.n_edges, 1), 0, 3)
+    if overlaps(base.array):
+        raise RuntimeError(
+            "unsupported operation: a view is written, and of its base more than one element of the written-to tensor "
+            f"refers to a single memory location (shape {list((<object>base.array).shape)}), so the write has no "
+            "gradient. clone() the base before it."
+        )
+    node.init(max(<int>function.n_edges, 1), 0, 4)
     collect_edge(node, 0, base)
     for i in range(1, function.n_edges):
         node.edges[i] = function.edges[i - 1 if i <= written else i]
@@ -156,10 +174,16 @@ cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function
     set_value(node, 0, function)
     set_value(node, 1, covered_geometry(base, view))
     set_value(node, 2, written)
+    set_value(node, 3, winners_of(value_of(node, 1)) if overlaps(view.array) else None)
     set_metadata(&node.metadata, base.array)
     if function.flags & NODE_TRACKED:
         track(node)
     return node
+
+
+cdef bint overlaps(PyObject *array) except -1:
+    """Do several elements of an array that has data lie in one place?"""
+    return may_overlap_itself(<cnp.ndarray>array) and not is_meta(array) and overlaps_itself(<object>array)
 
 
 cdef class AsStridedBackward0(Node):

@@ -15,6 +15,8 @@ from .program import Step
 UNITS = 32
 # Gradients have come through several ops, some of which were near a pole.
 GRADIENT_UNITS = 2048
+# Ops that give a view, or the tensor itself, where its memory lies right, else a copy.
+DEPEND_ON_LAYOUT = ("reshape", "reshape_as", "flatten", "ravel", "contiguous")
 # After the label of a hook that was called with None.
 UNDEFINED = " (None)"
 EPSILONS = {
@@ -131,7 +133,12 @@ class Comparison:
             [name for name, tensor in machine.tensors().items() if tensor is value and name != key]
             for machine, value in ((self.ours, ours), (self.theirs, theirs))
         ]
-        return [self._difference("identity", key, *same)] if same[0] != same[1] else []
+        return [self._difference("identity", key, *same)] if same[0] != same[1] and not self._lies_otherwise() else []
+
+    def _lies_otherwise(self):
+        """Whether the step gives a view where memory lies so, and an operand lies as neither library promises."""
+        mine, others = ([x.strides for x in self._operands(self.step, m)] for m in (self.ours, self.theirs))
+        return self.step.name in DEPEND_ON_LAYOUT and mine != others
 
     def _tensors(self, name, ours, theirs, aspect="value"):
         mine, others = self.ours.facts(ours), self.theirs.facts(theirs)
@@ -149,6 +156,8 @@ class Comparison:
         if aspect == "value" and mine.version != others.version - self._first_version(name, mine, others):
             return [self._difference("version", name, mine.version, others.version)]
         if self._is_new(name) and mine.is_view != others.is_view and self._is_shared(theirs):
+            if self._lies_otherwise():
+                return []
             return [self._difference("is_view", name, mine.is_view, others.is_view)]
         if aspect == "value" and not self._same_strides(name, mine, others):
             found.append(self._difference("strides", name, mine.strides, others.strides))

@@ -36,6 +36,8 @@ from .predicates import (
     into_out,
     leads_nowhere,
     made_by,
+    multiplied_halves,
+    negated_gradient,
     not_resized,
     nothing_of_integers,
     of_bool_powers,
@@ -54,14 +56,14 @@ from .predicates import (
     reads_what_it_writes,
     resized_view,
     result_of,
+    second_power_of_zero,
+    several_in_one_place,
     several_zeros,
     squares_beyond_float32,
     strides_of_gradient,
-    transposed_number,
     two_mistakes_of_complex,
     unknown_argument,
     write_through_expanded,
-    written_beside_conj,
     written_gradient,
 )
 from .program import STEP
@@ -179,8 +181,9 @@ EXPLANATIONS = (
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
         ("saved_values.md", "**Saved values have a cost, and the author decides.**"),
-        lambda d: called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
-        and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d),
+        lambda d: (called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
+        and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d))
+        or negated_gradient(d),
     ),
     Explanation(
         "what a gradient does not read may be changed",
@@ -338,6 +341,36 @@ EXPLANATIONS = (
         ),
     ),
     Explanation(
+        "powers of zero, twice",
+        "PyTorch multiplies zero by the logarithm of zero.",
+        ("special_values.md", "The second gradient of a power of zero"),
+        second_power_of_zero,
+    ),
+    Explanation(
+        "gradients of sgn",
+        "PyTorch has a tensor of zeros without memory for them, which some of its formulas cannot take.",
+        ("special_values.md", "**Limits are values.**"),
+        lambda d: called_before(d, "sgn", "sign") and only_pytorch_refuses("ZeroTensors are immutable")(d),
+    ),
+    Explanation(
+        "several elements in one place",
+        "PyTorch computes them one after the other, each from what the last one has left.",
+        ("writes.md", "**Elements in one place are computed once.**"),
+        several_in_one_place,
+    ),
+    Explanation(
+        "no gradient of some of several elements in one place",
+        "PyTorch's gradient is that of one of them.",
+        ("writes.md", "**Elements in one place are computed once.**"),
+        only_we_refuse("several elements of the written-to tensor lie in one place"),
+    ),
+    Explanation(
+        "the diagonal of an expanded tensor",
+        "PyTorch's is a view.",
+        ("views.md", "**The diagonal of an expanded tensor is a copy.**"),
+        lambda d: of_call("einsum", aspects=("is_view",))(d) and any(0 in x.strides for x in d.operands),
+    ),
+    Explanation(
         "no two writes to one place",
         "PyTorch checks some writes to expanded memory and not others.",
         ("writes.md", "**Overlapping elements are not written.**"),
@@ -353,23 +386,14 @@ EXPLANATIONS = (
     ),
     Explanation(
         "copies are copies",
-        "PyTorch's conj_physical gives a real tensor itself, and its detach_copy has a history.",
+        "PyTorch's conj of a complex tensor is a view of it, and its detach_copy has a history.",
         ("accepted_calls.md", "**Names of ops tell whether memory is shared.**"),
-        lambda d: of_call("conj_physical", aspects=("identity", "is_view", "is_leaf", "requires_grad", "has_node"))(d)
-        or (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
+        lambda d: (d.aspect == "is_view" and made_by(d, "conj") and d.theirs)
         or (d.aspect == "strides" and (made_by(d, "conj") or beside(d, "conj")))
         or (beside(d, "conj") and (d.step.writes() or d.aspect == "version") and d.aspect in (*WRITTEN, "identity"))
         or (beside(d, "conj") and d.aspect in ("identity", "is_view"))
         or of_call("detach_copy", aspects=("requires_grad", "is_leaf", "has_node"))(d)
-        or of_call("conj_physical", aspects=("retains_grad",))(d)
-        or written_beside_conj(d)
         or conjugated_view(d),
-    ),
-    Explanation(
-        "the transpose of a number",
-        "PyTorch's mT gives a tensor without dimensions itself.",
-        ("accepted_calls.md", "**Names of ops tell whether memory is shared.**"),
-        transposed_number,
     ),
     Explanation(
         "integers have no history",
@@ -445,7 +469,7 @@ EXPLANATIONS = (
         "halves are multiplied in float32",
         "PyTorch rounds after each factor.",
         ("dtypes.md", "`prod` of float16 multiplies in float32"),
-        lambda d: d.aspect == "value" and d.step.name == "prod" and any(x.dtype == "float16" for x in d.operands),
+        multiplied_halves,
     ),
     Explanation(
         "a bool has no power",

@@ -118,6 +118,8 @@ cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
     if dtype is not None:
         if dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8:
             return mean_of_integers(a, dim, keepdim, dtype)
+        if dtype == np.float16 and a.dtype != np.float16:      # a sum of numbers beyond it may have a mean within
+            return as_type(mean_of(a, dim, keepdim, np.dtype(np.float32)), cnp.NPY_FLOAT16)
         a = as_asked(a, dtype)
     if not is_floating(a):
         raise RuntimeError(

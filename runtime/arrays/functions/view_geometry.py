@@ -124,12 +124,41 @@ def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDA
 
 
 def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
-    """Copy of the elements of `array`, which has the base's shape, that the view shows."""
+    """Copy of the elements of `array`, which has the base's shape, that the view shows.
+
+    Of elements that the base has in one place it is their mean: the transpose of `scatter_values`.
+    """
     if has_no_data(array):
         return array_without_data(geometry.shape, geometry.dtype)
+    values = _parts(array, geometry)
+    return _shown(values if _sizes_of_places(geometry) is None else _means(values, geometry), geometry)
+
+
+def _shown(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     base, view = scratch(geometry)
-    base[...] = _parts(array, geometry)
+    base[...] = values
     return np.array(view)
+
+
+def _sizes_of_places(geometry: Geometry) -> NDArray[Any] | None:
+    """How many elements of the base lie where each of them does; None when every one has a place of its own."""
+    if not _may_overlap(geometry.base_shape, geometry.base_strides):
+        return None
+    _, place, counts = np.unique(
+        _places(geometry.base_shape, geometry.base_strides), return_inverse=True, return_counts=True
+    )
+    return np.asarray(counts[place.reshape(geometry.base_shape)])
+
+
+def _means(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """For each element of the base the mean of `values` over those that lie where it does."""
+    _, place, counts = np.unique(
+        _places(geometry.base_shape, geometry.base_strides), return_inverse=True, return_counts=True
+    )
+    place = place.reshape(-1)
+    sums = np.zeros(counts.size, values.dtype)
+    np.add.at(sums, place, values.reshape(-1))
+    return np.asarray((sums / counts)[place].reshape(values.shape), values.dtype)
 
 
 def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: Geometry) -> NDArray[Any]:
@@ -142,8 +171,43 @@ def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: G
     return _joined(base, geometry)
 
 
+def winners_of(geometry: Geometry) -> NDArray[Any] | None:
+    """Which elements of the view a write leaves in the base: of several in one place the one that is written last.
+
+    None when all of them are.
+    """
+    if not _overlaps_itself(geometry):
+        return None
+    numbers = np.arange(math.prod(geometry.shape)).reshape(geometry.shape)
+    _, view = scratch(_scaled(geometry, numbers.dtype))
+    view[...] = numbers
+    return np.asarray(view == numbers)
+
+
+def overlaps_itself(array: NDArray[Any]) -> bool:
+    """Do two elements of `array` lie in one place."""
+    return _may_overlap(array.shape, array.strides) and np.unique(_places(array.shape, array.strides)).size < array.size
+
+
+def _places(shape: tuple[int, ...], strides: tuple[int, ...]) -> NDArray[Any]:
+    """Where each element lies, in bytes from the first one."""
+    places = np.zeros((), np.int64)
+    for size, stride in zip(shape, strides):
+        places = places[..., None] + np.arange(size) * stride
+    return np.asarray(places)
+
+
+def differing(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Where the bits of two arrays of the same shape and dtype differ."""
+    pair = (np.ascontiguousarray(array)[..., None].view(np.uint8) for array in (one, other))
+    return np.asarray(np.not_equal(*pair).any(axis=-1))
+
+
 def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
-    """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element."""
+    """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element.
+
+    Where the base repeats one, as an expanded tensor does, each of its elements has an equal share, as in PyTorch.
+    """
     if has_no_data(values):
         return _base_without_data(geometry)
     base, view = scratch(geometry)
@@ -151,7 +215,8 @@ def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
         _scatter_sum(values, geometry, base, view)
     else:
         view[...] = values
-    return _joined(base, geometry)
+    sizes = _sizes_of_places(geometry)
+    return _joined(base if sizes is None else base / sizes.astype(base.real.dtype), geometry)
 
 
 def _base_without_data(geometry: Geometry) -> NDArray[Any]:
@@ -169,9 +234,12 @@ def mask_of(geometry: Geometry) -> NDArray[Any]:
 
 def _overlaps_itself(geometry: Geometry) -> bool:
     """True when two elements of the view may be the same element of the base."""
-    dims = sorted((abs(s), n) for n, s in zip(geometry.shape, geometry.strides) if n > 1)
+    return _may_overlap(geometry.shape, geometry.strides)
+
+
+def _may_overlap(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     reach = 0
-    for stride, size in dims:
+    for stride, size in sorted((abs(s), n) for n, s in zip(shape, strides) if n > 1):
         if stride <= reach:
             return True
         reach += stride * (size - 1)
@@ -188,12 +256,17 @@ def _scatter_sum(values: NDArray[Any], geometry: Geometry, base: NDArray[Any], v
 
 
 def slice_values_as(numbers: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
-    """`slice_values` for an array of another dtype: strides are scaled to its item size."""
-    scale = numbers.itemsize / geometry.dtype.itemsize
-    scaled = geometry._replace(
+    """`slice_values` for an array of another dtype."""
+    return _shown(numbers, _scaled(geometry, numbers.dtype))
+
+
+def _scaled(geometry: Geometry, dtype: np.dtype[Any]) -> Geometry:
+    """The same places in memory of another dtype: strides are scaled to its item size."""
+    scale = dtype.itemsize / geometry.dtype.itemsize
+    return geometry._replace(
         base_strides=tuple(int(s * scale) for s in geometry.base_strides),
         strides=tuple(int(s * scale) for s in geometry.strides),
         offset=int(geometry.offset * scale),
-        dtype=numbers.dtype,
+        dtype=dtype,
+        in_parts=False,
     )
-    return slice_values(numbers, scaled._replace(in_parts=False))

@@ -268,6 +268,54 @@ def test_what_cannot_be_assigned():
     assert real.tolist() == [5, 5]
 
 
+# ---- ops that may give the tensor itself
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("name", ["conj", "conj_physical", "real", "contiguous"])
+def test_what_a_real_tensor_has_already_is_the_tensor_itself(name, dtype):
+    x = gs.tensor([1, 0, 2], dtype=getattr(gs, dtype))
+    assert (x.real if name == "real" else getattr(x, name)()) is x
+    assert name == "contiguous" or getattr(gs, name)(x) is x
+    if dtype == "float32":
+        y = x.requires_grad_() * 1
+        assert (y.real if name == "real" else getattr(y, name)()) is y
+
+
+def test_what_is_done_to_a_physical_conjugate():
+    x = gs.tensor([1.0, 2.0])
+    x.conj_physical()[0] = 5
+    assert x.tolist() == [5.0, 2.0] and x._version == 1
+    with pytest.raises(RuntimeError, match="more than one element"):
+        x[:1].expand(3).conj_physical().logical_not_()
+    out = gs.zeros(2)
+    assert gs.conj_physical(x, out=out) is out and out.tolist() == [5.0, 2.0]
+
+    c = gs.tensor([1 + 2j])
+    assert c.conj_physical() is not c and c.conj_physical().tolist() == [1 - 2j] and c.tolist() == [1 + 2j]
+
+
+@pytest.mark.parametrize("number", [3.0, 3 + 1j])
+def test_physical_conjugates_in_place(number):
+    x = gs.tensor([number], requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        x.conj_physical_()
+    y = x * 1
+    assert y.conj_physical_() is y and y._version == 1 and y.requires_grad
+    assert y.tolist() == [np.conj(number)]
+    y.backward(gs.tensor([2.0], dtype=x.dtype))
+    assert x.grad.tolist() == [2.0]
+
+
+def test_matrices_of_no_dimensions():
+    """`mT` of a number is the number, `T` a view of it."""
+    x = gs.tensor(2.0, requires_grad=True)
+    assert x.mT is x
+    assert x.T is not x and x.T._is_view()
+    with pytest.raises(RuntimeError, match="Got 1-D tensor"):
+        _ = gs.zeros(3).mT
+
+
 # ---- shifts
 
 

@@ -174,3 +174,23 @@ def test_sums_of_complex_numbers(shape, dtype):
 
 def test_a_long_sum_of_complex64_keeps_its_digits():
     assert gs.full((10**6, 2), 0.1, dtype=gs.complex64).sum(0).tolist() == pytest.approx([1e5, 1e5], rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64], ids=str)
+@pytest.mark.parametrize("dim", [None, 0])
+def test_a_mean_in_float16_is_converted_after_the_sum(dtype, dim):
+    """A number, or a sum, that float16 cannot hold is no mean that it cannot hold."""
+
+    def mean(*numbers):
+        x = gs.tensor(numbers, dtype=dtype, requires_grad=True)
+        found = x.mean(dtype=gs.float16) if dim is None else x.mean(dim, dtype=gs.float16)
+        found.backward()
+        assert found.dtype == gs.float16 and x.grad.dtype == dtype
+        assert x.grad.tolist() == pytest.approx([1 / len(numbers)] * len(numbers), rel=1e-3)
+        return found.item()
+
+    assert mean(1e5, -1e5) == 0.0
+    assert mean(-1e5, 1e5, 3.0) == 1.0
+    assert mean(1e30, -np.inf) == -np.inf
+    assert mean(3e4, 3e4, 3e4) == 3e4
+    assert np.isnan(mean(np.inf, -np.inf))
