@@ -310,7 +310,7 @@ class Table:
 
     @property
     def file_name(self) -> str:
-        """How generated text calls the file, in one line."""
+        """The file's name in generated text, on one line."""
         return " ".join(PurePath(self.file).name.splitlines())
 
     def variant(self, c_entry: str) -> Variant:

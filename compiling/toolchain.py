@@ -26,7 +26,7 @@ DEFINES = {
     "NPY_TARGET_VERSION": "NPY_2_0_API_VERSION",
 }
 
-# What runs per element is made fast.  What runs per call is made small: a wrapper is as fast
+# Code that runs per element is made fast.  Code that runs per call is made small: a wrapper is as fast
 # at -O1 as at -O3 and compiles in a third of the time.  The warnings that are turned off are
 # those that Cython's text is full of, and those that Clang gives for kernels that are right.
 KERNEL, RUNTIME, WRAPPER = "kernel", "runtime", "wrapper"

@@ -1,4 +1,4 @@
-"""What a child of a fork answers, for tests of what has to go on in both."""
+"""The answer of a forked child, for tests of things that have to work in both processes."""
 
 import os
 import select

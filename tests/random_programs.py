@@ -28,10 +28,10 @@ VIEWS = {
     "unsqueezed": lambda x: x[None],
 }
 WRITES = ("add_", "sub_", "mul_", "copy_", "sin_", "tanh_", "neg_", "zero_", "scale_")
-# How a step is recorded.
+# Ways to record a step.
 RECORDED, NO_GRAD, DETACHED = "recorded", "no_grad", "detached"
 MODES = (RECORDED, RECORDED, RECORDED, NO_GRAD, DETACHED)
-# What a hook on the result multiplies its gradient with; None means no hook.
+# A hook on the result multiplies its gradient by one of these; None stands for no hook.
 FACTORS = (None, None, None, -2.0, 0.5)
 
 
@@ -85,7 +85,7 @@ def takes_operand(write):
 
 
 def weights(shape):
-    """What the elements of a value count for in the final sum: something else each."""
+    """Weights of the elements of a value in the final sum, all different."""
     return np.cos(1.0 + np.arange(np.prod(shape, dtype=int))).reshape(shape)
 
 

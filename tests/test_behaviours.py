@@ -88,7 +88,7 @@ def why_not_a_test(mention):
 
 
 def case_file(file, case):
-    """Where a case is that the test finds in a folder: tables that the generator refuses."""
+    """The path of a case that the test finds in a folder: tables that the generator refuses."""
     return (ROOT / file).parent / "fail" / f"{case}.yaml"
 
 

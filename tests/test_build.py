@@ -81,7 +81,7 @@ def replace(path, old, new):
 
 
 def steps(builder, *names, **options):
-    """What a build does: the reported steps, without the folders in them."""
+    """The steps that a build reports, without the folders in them."""
     report = []
     builder.build(names, report=report.append, **options)
     words = (line.split() for line in report)

@@ -1,4 +1,4 @@
-"""What ``import gradsmith`` brings in, beyond NumPy: it must stay quick. And what it says where nothing is built."""
+"""``import gradsmith`` stays quick: it brings in little besides NumPy. Where nothing is built, it says so."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What is in a source distribution and in a wheel, and that a wheel works by itself."""
+"""The contents of a source distribution and of a wheel; a wheel works by itself."""
 
 import os
 import shutil

@@ -27,7 +27,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Eq: "=", ast.NotEq: r"\ne", ast.Lt: "<", ast.LtE: r"\le", ast.Gt: ">", ast.GtE: r"\ge",
     ast.Is: "=", ast.IsNot: r"\ne",
 }  # fmt: skip
-# How to write what a ufunc computes.
+# The value of a ufunc, as an expression.
 _UFUNCS = {
     "add": "self + other", "subtract": "self - other", "multiply": "self * other", "true_divide": "self / other",
     "divide": "self / other", "floor_divide": "self // other", "remainder": "self % other", "power": "self ** other",

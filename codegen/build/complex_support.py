@@ -1,4 +1,4 @@
-"""Which ops refuse complex tensors because something that they are made of does, or that they are the gradient of."""
+"""Ops that refuse complex tensors because something that they are made of does, or that they are the gradient of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a result has a history, where that depends on the call: a condition under `output_differentiability`."""
+"""Results that have a history in some calls only: a condition under `output_differentiability` says in which."""
 
 from __future__ import annotations
 

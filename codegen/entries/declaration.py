@@ -34,7 +34,7 @@ class RawFormula:
 
     @property
     def subject(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         names = " and ".join(repr(name) for name in self.inputs)
         if self.is_derived:
             return f"derived formula for {names}, '{self.text.text}',"

@@ -118,7 +118,7 @@ class GradientReader:
         self.error(key.position, f"formula for '{name}', which is no argument", hint)
 
     def output_differentiability(self) -> tuple[bool, ...]:
-        """Which results have a history. By default all tensors of an op that is differentiable."""
+        """For each result, is it differentiable. By default all tensors of a differentiable op are."""
         default = tuple(r.type.is_differentiable and not self.is_index(r) for r in self.signature.returns)
         texts = self.entry.lists.get("output_differentiability")
         if texts is None:

@@ -135,7 +135,7 @@ def intrinsics() -> dict[str, tuple[Callee, ...]]:
     }
 
 
-# What the C entries of gradsmith's own ops begin with, and those of an external table. Both are seen together in
+# Prefixes of the C entries of gradsmith's own ops, and of an external table's. Both are seen together in
 # the modules of such a table, whose ops may bear names that gradsmith has too.
 TREE, OUTSIDE = "op_", "own_"
 

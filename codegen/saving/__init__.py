@@ -1,1 +1,1 @@
-"""Which values a node keeps for backward, what they cost, and why."""
+"""The choice of values that a node keeps for backward, their cost, and the reason."""

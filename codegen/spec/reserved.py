@@ -77,7 +77,7 @@ def is_taken(name: str, *, pointwise: bool, joint: bool) -> bool:
 
 
 def derived_names(signature: Signature) -> dict[str, str]:
-    """What is called after the names in a signature: ``self_t``, the tangent of ``self``; and after which.
+    """Names that are made from those in a signature, such as ``self_t``, the tangent of ``self``; with their origins.
 
     Callers know some arguments by another name.
     """

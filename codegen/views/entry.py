@@ -103,7 +103,7 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
 
 
 def _by_copy(variant: Variant) -> ByCopy | None:
-    """When an in-place form computes the result separately before writing it."""
+    """The condition under which an in-place form computes the result separately before writing it."""
     tests = []
     if saves_result(variant):
         tests.append(("self.flags & IS_VIEW", "saving the result would save the view, which will hold the node"))

@@ -1,4 +1,4 @@
-"""Which formulas of an op become compiled loops, and where a loop finds its operands."""
+"""Formulas of an op that become compiled loops, and the places where a loop finds its operands."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class GradientView:
 
     @property
     def condition(self) -> str:
-        """What must hold for the formula to be evaluated, or ""."""
+        """The condition under which the formula is evaluated, or ""."""
         arrived = " or ".join(f"grads[{index}] != NULL" for index in self.needs)
         if not self.tested:
             return arrived

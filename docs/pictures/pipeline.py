@@ -52,7 +52,7 @@ def draw_rooms(drawing: Drawing, bottom: float) -> None:
 
 
 def meaning(room: str) -> str:
-    """What the folder says about itself, without its final stop."""
+    """First line of the folder's docstring, without its full stop."""
     text = (ROOT / "codegen" / room / "__init__.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(text)) or "").splitlines()[0].rstrip(".").replace("``", "")
 

@@ -64,7 +64,7 @@ def summary_of(proofs: list[Proof], seconds: float) -> str:
 
 
 class Bar:
-    """How far it is, on a terminal; silent elsewhere."""
+    """Report progress on a terminal; silent elsewhere."""
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SCIPY_SPECIAL = frozenset({"erf", "erfc", "logsumexp"})  # whose functions serve as references by their own names
 
-# How NumPy's functions take what PyTorch's arguments say; others keep their places.
+# PyTorch's arguments as keywords of NumPy's functions; others keep their places.
 _NUMPY_ARGUMENTS = {
     "dim": "axis=dim",
     "keepdim": "keepdims=keepdim",
@@ -40,7 +40,7 @@ def usual_reference(row: OpRow, functions: Collection[str]) -> str:
     by_name = next(filter(None, (_of_a_library(row, name) for name in (row.base, *row.aliases))), "")
     if by_name or not (kind in ("pointwise", "composite") or not called_names(text)):
         return by_name
-    # What is written into a tensor fills it.
+    # A value that is written into a tensor fills it.
     return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") else text
 
 

@@ -150,7 +150,7 @@ def get_default_device() -> device:
 
 
 def default_is_meta() -> bool:
-    """Whether that is the device without data."""
+    """Whether the default device is the one without data."""
     return _default.device is not None and _default.device.type == "meta"
 
 

@@ -144,7 +144,7 @@ cdef bint fits(object value, str type_) except -1:
 
 
 cdef bint fits_list(object value, str type_) except -1:
-    """How long the list must be is told when it is converted, with an error of its own.
+    """The length of a list is checked when it is converted, with an error of its own.
 
     So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
     """

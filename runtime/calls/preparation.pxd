@@ -1,4 +1,4 @@
-# What entries do with arguments before the op sees them, under the key `prepare`: each function gets the name of the
+# Preparation of arguments before the op sees them, under the key `prepare`: each function gets the name of the
 # form that was called, and gives the argument back, converted or as it was.
 
 # No bool tensor.

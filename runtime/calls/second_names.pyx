@@ -124,7 +124,7 @@ cdef bint has_second_name(Parameters p, tuple names) except -1:
 
 
 cdef bint all_are_given(Parameters p, tuple names, PyObject *const *values) except -1:
-    """Whether no second name has None."""
+    """Is no second name None."""
     cdef Py_ssize_t i
     for i in range(len(names)):
         if <object>values[i] is None and names[i] in p.first_names:

@@ -3,7 +3,7 @@ from cpython.ref cimport PyObject
 from gradsmith.runtime.graph.node cimport Node
 
 
-# What an argument of `forward` was.
+# Properties of an argument of `forward`.
 cdef enum InputKind:
     IS_TENSOR = 1               # has an edge; the others have none
     NEEDS_GRAD = 2              # required grad, whether recording was on or not
@@ -19,7 +19,7 @@ cdef class FunctionNode(Node):
     cdef int n_inputs
     cdef unsigned char inline_inputs[INLINE_INPUTS]
 
-    # What the user asked for through `ctx`; taken, and None again, when the outputs are wrapped.
+    # Requests of the user through `ctx`; taken, and None again, when the outputs are wrapped.
     cdef public object to_save              # tuple for `backward`
     cdef public object saved_for_forward    # tuple for `jvp`
     cdef public object dirty_tensors

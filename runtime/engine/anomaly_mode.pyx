@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 
-# Where a node's own `metadata` keeps it.
+# Keys in a node's own `metadata`.
 TRACEBACK = "traceback_"
 PARENT = "parent_"
 

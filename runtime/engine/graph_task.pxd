@@ -1,6 +1,6 @@
-"""What one run of the engine knows: its queues, its marks and buffers in nodes, what it was asked for.
+"""State of one run of the engine: its queues, its marks and buffers in nodes, the gradients it was asked for.
 
-What runs once per node is written here, so that the engine's loop has it inline.
+Code that runs once per node is written here, so that the engine's loop has it inline.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t

@@ -6,7 +6,7 @@ from gradsmith.runtime.graph.node cimport Edge, Node
 from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta
 
 
-# Where edges lead
+# Targets of edges
 cdef PyObject *entry_of(GraphTask task, object root, uint32_t *input_nr) except NULL    # borrowed, alive during the run
 cdef inline PyObject *accumulator_of(TensorBase leaf) noexcept:     # borrowed, NULL when nobody holds one
     return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator

@@ -254,7 +254,7 @@ def _final(term: Term, output: Labels) -> Arrangement:
 
 
 def _order(terms: list[Term], output: Labels) -> list[tuple[int, int]]:
-    """Which two to multiply next, as positions among those that are left; a product goes to the end."""
+    """Choose the two to multiply next, as positions among those that are left; a product goes to the end."""
     if len(terms) < 3:
         return [(0, 1)] * (len(terms) - 1)
     there = {label for term in terms for label in term.labels}

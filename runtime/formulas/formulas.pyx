@@ -124,7 +124,7 @@ cpdef object is_sum(object reduce):
 
 
 cpdef object is_tanh(object approximate):
-    """Whether gelu is to be approximated."""
+    """Is gelu to be approximated."""
     if approximate in ("none", "tanh"):
         return approximate == "tanh"
     raise RuntimeError(f"gelu(): approximate must be 'none' or 'tanh', but is {approximate!r}")

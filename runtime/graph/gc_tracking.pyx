@@ -1,4 +1,4 @@
-"""Which nodes and tensors the cyclic collector sees.
+"""Nodes and tensors that the cyclic collector sees.
 
 Note [Collected late]
 A million live nodes cost several times more when the cyclic collector walks over them, so a node (and a tensor) is

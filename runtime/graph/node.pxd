@@ -48,7 +48,7 @@ cdef struct SavedVariable:
     uint16_t output_nr
 
 
-# What a node with several outputs keeps per output.
+# State per output of a node with several outputs.
 cdef struct OutputSlot:
     InputMetadata metadata
     PyObject *buffer

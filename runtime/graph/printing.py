@@ -1,4 +1,4 @@
-"""How a tensor is shown: as PyTorch shows it.
+"""Tensors as text, like PyTorch's.
 
     tensor([[1.0000, 0.5000],
             [0.2500, 0.1250]], dtype=gradsmith.float64, requires_grad=True)
@@ -160,7 +160,7 @@ def _with_suffixes(text: str, suffixes: Iterator[str], indent: int) -> str:
 
 
 class _Style:
-    """How every real number of an array is written."""
+    """The style in which every real number of an array is written."""
 
     def __init__(self, values: Array) -> None:
         self.floating = values.dtype.kind == "f"
@@ -197,7 +197,7 @@ class _Style:
 
 
 class _ComplexStyle:
-    """How every complex number of an array is written: each part in a style of its own."""
+    """The style of every complex number of an array: each part has one of its own."""
 
     def __init__(self, values: Array) -> None:
         self.real, self.imaginary = _Style(values.real), _Style(values.imag)

@@ -5,14 +5,14 @@ from gradsmith.runtime.graph.node cimport Node, SavedVariable
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 
-# What is saved of a Tensor[] argument, or of an argument of any type with tensors in it; kept in a value slot.
+# A saved Tensor[] argument, or one of any type with tensors in it; kept in a value slot.
 cdef class SavedList:
     cdef list items             # Tensor, Packed, or any other item of the argument; None after release
     cdef list versions          # None where there is no tensor
     cdef object make            # of another argument: makes what it was out of its items
 
 
-# What saving does besides keeping a reference, in this thread. Zero is the plain case and the only one tested.
+# Work of saving in this thread besides keeping a reference. Zero is the plain case and the only one tested.
 cdef enum SaveMode:
     PACKS = 1                   # default hooks are set, see saved_hooks.pyx
     REFUSES_HOOKS = 2           # setting hooks is an error
@@ -23,7 +23,7 @@ cdef void set_save_mode(int mode) noexcept
 
 cdef int save_input(Node node, int slot, TensorBase t) except -1     # None stays undefined
 cdef int save_output(Node node, int slot, TensorBase t) except -1    # after set_history; no cycle
-# Whether an argument of any type is one that nobody can change: the parts of a basic index, mostly.
+# Is an argument of any type immutable: the parts of a basic index are, mostly.
 cdef inline bint is_constant(object value) noexcept:
     return type(value) is int or type(value) is slice or value is None or value is Ellipsis
 

@@ -57,7 +57,7 @@ cdef PyObject *tensor_type = NULL
 cdef newfunc new_empty = NULL       # what Cython wrote: without the arguments that construct.pyx takes
 cdef tuple no_arguments = ()
 
-# What a tensor holds between its birth and its array. Python can call __new__ and stop there: it gets a tensor without
+# The array of a tensor that has not got its own yet. Python can call __new__ and stop there: it gets a tensor without
 # elements, as it does from PyTorch.
 cdef object no_elements = np.empty(0, np.float32)
 cdef PyObject *nothing = <PyObject *>no_elements

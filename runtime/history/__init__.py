@@ -1,1 +1,1 @@
-"""How a tensor gets its history: recording, views, leaves, and the buffers where gradients meet."""
+"""The history of a tensor: recording, views, leaves, and the buffers where gradients meet."""

@@ -12,8 +12,8 @@ cdef class AsStridedBackward0(Node):
     pass
 
 
-# Where a run that applies `runner` sees this edge of `function`: at itself, or at the CopySlices around it. NULL when the
-# run applies neither.
+# The edge that stands for this one of `function` in a run that applies `runner`: itself, or that of the CopySlices
+# around it. NULL when the run applies neither.
 cdef Edge *outer_edge(PyObject *runner, Node function, int edge) except? NULL
 
 cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function, int written=*)

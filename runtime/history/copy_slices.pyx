@@ -86,7 +86,7 @@ cdef TensorBase slice_of(TensorBase grad, object geometry):
 
 
 cdef uint32_t wanted_inside(uint32_t wanted_outside, Node function, int written) noexcept:
-    """Which gradients the operation that wrote has to compute: as the run wants them, in the operation's own order."""
+    """Gradients that the writing operation has to compute: as the run wants them, in the operation's own order."""
     cdef uint32_t wanted = 0
     cdef int i, outer
     for i in range(min(<int>function.n_edges, 32)):

@@ -1,4 +1,4 @@
-"""How the history of a tensor is recorded: edges from a new node, and the node behind a result."""
+"""Recording the history of a tensor: edges from a new node, and the node behind a result."""
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 

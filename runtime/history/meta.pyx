@@ -20,7 +20,7 @@ cnp.import_array()
 # These only look at the shape or the device of a second tensor, or bring data from one device to another.
 cdef frozenset ACROSS_DEVICES = frozenset(("copy_to", "expand_as", "reshape_as", "to", "view_as"))
 
-# What these give depends on the values.
+# The shapes of their results depend on values.
 cdef frozenset NEED_VALUES = frozenset(("masked_select",))
 
 

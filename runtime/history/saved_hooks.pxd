@@ -5,7 +5,7 @@ from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 
-# What hooks made of a saved tensor, and what it takes to make a tensor of it again.
+# The object that hooks made of a saved tensor, and all that is needed to make a tensor of it again.
 cdef class Packed:
     cdef object value               # what the last pack hook gave
     cdef list unpack_hooks          # in the order in which they run

@@ -133,7 +133,7 @@ cdef class Keeping(Selective):
             self.has_ended = True
 
     def arrays(self):
-        """What is kept."""
+        """The arrays that are kept."""
         return [array for call in self.calls for array in arrays_in((<Call>call).result) if array is not None]
 
     cdef object begin_op(self, str name, tuple operands, bint replaceable):
@@ -202,7 +202,7 @@ cdef class Giving(Selective):
             self.keeping.asleep -= 1
 
     def arrays(self):
-        """What is kept."""
+        """The arrays that are kept."""
         return self.keeping.arrays()
 
     cdef object begin_op(self, str name, tuple operands, bint replaceable):

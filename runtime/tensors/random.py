@@ -36,7 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 _SEEDS = 1 << 64
-# What `get_state` packs: PCG64's state and increment, a spare half word if there is one, and the seed.
+# The format of `get_state`: PCG64's state and increment, a spare half word if there is one, and the seed.
 _STATE = Struct("<16s16sBIQ")
 
 

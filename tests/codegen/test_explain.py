@@ -1,4 +1,4 @@
-"""What `make explain OP=name` prints."""
+"""The output of `make explain OP=name`."""
 
 from pathlib import Path
 

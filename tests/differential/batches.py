@@ -19,7 +19,7 @@ PROGRAMS_PER_CHILD = 1000
 
 @dataclass
 class Report:
-    """What a child says of a program."""
+    """A child's report on a program."""
 
     program: Program
     kinds: list[Any] = field(default_factory=list)  # of the differences that nothing explains, or "crash", "hang"
@@ -94,7 +94,7 @@ def serve(pipe: Any) -> None:
 
 
 def silence_libraries() -> None:
-    """What the libraries write to the terminal is no finding."""
+    """Text that the libraries write to the terminal is no finding."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 

@@ -35,7 +35,7 @@ class Difference:
     history: tuple[Step, ...] = ()
 
     def kind(self):
-        """What a smaller program must have in common with this one."""
+        """Features that a smaller program must share with this one."""
         return self.aspect, self.step.call, self.ours if self.aspect.startswith("error") else None
 
     def __str__(self):
@@ -224,14 +224,14 @@ class Comparison:
         return found
 
     def _log(self, machine):
-        """What hooks saw in the last step, but for hooks on nodes of another kind: PyTorch makes some ops of others."""
+        """Gradients that hooks saw in the last step, where the nodes are of one kind: PyTorch composes some ops."""
         entries = list(machine.log())
         machine.log().clear()
         ours, theirs = self.ours.names["nodes"], self.theirs.names["nodes"]
         return [(label, tensor) for label, tensor in entries if ours.get(label) == theirs.get(label)]
 
     def state(self):
-        """What differs among all values of the program and their gradients."""
+        """Differences among all values of the program and their gradients."""
         found = self._all_values()
         return [d for d in found if (d.where, d.aspect) not in self.accepted]
 
@@ -270,7 +270,7 @@ def is_left_out(step: Step):
 
 
 def comparable(ours: str | None, theirs: str | None):
-    """Whether one who catches the one exception catches the other; NotImplementedError is a RuntimeError."""
+    """Would a handler of the one exception catch the other; NotImplementedError is a RuntimeError."""
     return ours == theirs or {ours, theirs} == {"RuntimeError", "NotImplementedError"}
 
 

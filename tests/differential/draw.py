@@ -18,7 +18,7 @@ FLOATS = ("float64", "float32", "float16", "complex128", "complex64")
 
 
 class Value(NamedTuple):
-    """What the generator knows of a value of the program."""
+    """The generator's knowledge of a value of the program."""
 
     name: str
     shape: tuple[int, ...]
@@ -150,7 +150,7 @@ class Draw(random.Random):
     # ---- indices
 
     def index(self, value: Value, pool: list[Value]) -> str:
-        """What stands in brackets behind a value."""
+        """The index in brackets behind a value."""
         if self.chance(0.04):
             return self.choice(
                 ["()", "None", "...", "True", "False", "[]", "7", "'a'", "1.5", "(None, ...)", "(..., ...)"]

@@ -19,7 +19,7 @@ IN_PLACE_OPERATORS = ("+=", "-=", "*=", "/=", "**=", "//=", "%=", "&=", "|=", "^
 MODES = ("lib.no_grad()", "lib.no_grad()", "lib.enable_grad()", "saved_hooks(2)", "lib.inference_mode()")
 FACTORS = ("None", "None", "2", "-0.5", "0")
 CUSTOM = ("Cube", "Cube", "Product", "Doubled", "Both", "Viewed", "Once")
-# What a step does, and how often.
+# Kinds of steps, and how often each is drawn.
 KINDS = {
     "make": 10, "op": 46, "get": 9, "set": 7, "operator": 8, "backward": 8, "grad": 6, "hook": 6, "leaf": 5,
     "create": 3, "custom": 4, "dual": 4, "plain": 3,
@@ -171,7 +171,7 @@ class Generator:
         return self.step(call, [value.name, label, draw.choice(FACTORS)], gives=False, modes=False)
 
     def _leaf(self, pool):
-        """What is done to a tensor itself."""
+        """A change of a tensor itself."""
         if not (value := self.choice(pool)):
             return None
         draw = self.draw
@@ -244,7 +244,7 @@ class Generator:
         return self.step("lib.autograd.forward_ad.make_dual", [value.name, tangent], modes=False)
 
     def _plain(self, pool):
-        """What gives no tensor."""
+        """A call that gives no tensor."""
         if not (value := self.choice(pool)):
             return None
         call = self.draw.choice([".tolist", ".item", "len", "bool", "float", "int", ".is_contiguous", ".storage_offset",

@@ -17,7 +17,7 @@ PRELUDE = compile(inspect.getsource(prelude).replace("import gradsmith as lib\n"
 
 @dataclass
 class Facts:
-    """What there is to know about a tensor."""
+    """All that is observed of a tensor."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -106,7 +106,7 @@ class Machine:
         )
 
     def gradient(self, tensor: Any) -> Any:
-        """What a tensor has in its `grad`, if it can have one."""
+        """The `grad` of a tensor, if it can have one."""
         try:
             return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
         except RuntimeError:

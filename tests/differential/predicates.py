@@ -1,4 +1,4 @@
-"""What explains a difference: questions about its step, what came before it, and the two values."""
+"""Explanations of a difference: questions about its step, the steps before it, and the two values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REDUCTIONS = (
     "std",
     "logsumexp",
 )
-# What a write shows where PyTorch has another tensor over the same memory.
+# Differences that a write shows where PyTorch has another tensor over the same memory.
 WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
 
 
@@ -197,13 +197,13 @@ def index_of_no_kind(difference: Difference) -> bool:
 
 
 def result_of(difference: Difference, *names: str) -> bool:
-    """Whether the step uses, or the difference is in, what is a result of one of these."""
+    """Does the step use a result of one of these, or is the difference in one."""
     makers = [step for step in difference.history if any(name in step.call for name in names)]
     return bool({difference.where.split("[")[0], *difference.step.uses()} & {step.gives for step in makers})
 
 
 def result_of_any(difference: Difference, step: Step, names: Sequence[str]) -> bool:
-    """Whether an earlier step uses a result of one of these."""
+    """Does an earlier step use a result of one of these."""
     return bool(step.uses() & {s.gives for s in difference.history if any(name in s.call for name in names)})
 
 
@@ -215,7 +215,7 @@ def beside(difference: Difference, *names: str) -> bool:
 
 
 def of_dual_number(difference: Difference) -> bool:
-    """What PyTorch's dual numbers and primals show since they are views, and what it does to make them."""
+    """Traces in PyTorch's dual numbers and primals of being views, and of how they are made."""
     names = ("parts", "make_dual")
     if difference.aspect == "is_view":
         if is_of_a_whole_view(difference):
@@ -422,7 +422,7 @@ def leads_nowhere(difference: Difference) -> bool:
 
 
 def cancelled_variance(difference: Difference) -> bool:
-    """What rounding leaves of the squares of large numbers, which both libraries take from one another."""
+    """The remainder, after rounding, of squares of large numbers, which both libraries subtract from one another."""
     if difference.aspect != "value" or difference.step.name not in ("var", "std"):
         return False
     scale = max((largest(x.array) for x in difference.operands if x.array.dtype.kind in "fc"), default=0.0)

@@ -1,4 +1,4 @@
-"""What programs call besides the library `lib`; a printed script contains this file."""
+"""Functions that programs call besides the library `lib`; a printed script contains this file."""
 
 import contextlib
 

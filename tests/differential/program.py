@@ -12,7 +12,7 @@ from . import prelude
 # A value of a program: the result of a step, or one of several.
 VALUE = re.compile(r"\bt\d+\b(?:\[\d+\])?")
 STEP = re.compile(r"\bt\d+\b")
-# What `.name_(`, `[] =` and the like change besides giving a result.
+# Steps that change something besides giving a result: `.name_(`, `[] =` and the like.
 WRITES = re.compile(r"\w_$|\] = |^\{0\} .{1,2}= ")
 
 

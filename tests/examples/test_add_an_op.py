@@ -16,7 +16,7 @@ from gradsmith.runtime.graph.node import has_internal_checks
 PAGE = ROOT / "docs" / "tutorial" / "add_an_op.md"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
 
-# What a `make test` around this one hands down: the page's own `make` stands alone.
+# Handed down by a `make test` around this one: the page's own `make` stands alone.
 OUTER_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "VENV", "PYTHON", "ARGS")
 
 pytestmark = pytest.mark.compiles

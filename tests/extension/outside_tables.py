@@ -1,4 +1,4 @@
-"""Where the tables of these tests are, and a small one."""
+"""Paths of the tables of these tests, and a small table."""
 
 from pathlib import Path
 

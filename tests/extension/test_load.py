@@ -205,7 +205,7 @@ def test_building_leaves_the_process_alone(small, run_python):
 
 
 def test_a_cache_that_somebody_tidied_up(small, cache, run_python):
-    """What is not complete is built again."""
+    """An incomplete build is done again."""
     small.write_text(SMALL.replace("Waves that grow", "Tidied up"), encoding="utf-8")
     folder = Path(gs.load(small).__file__).parent
     for gone in (next(folder.glob("waves.*.so")), folder / "__init__.py"):

@@ -1,4 +1,4 @@
-"""What is made of a profile: averages, tables, traces, stacks."""
+"""Output of a profile: averages, tables, traces, stacks."""
 
 import doctest
 import gzip

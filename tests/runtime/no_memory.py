@@ -77,7 +77,7 @@ def is_fit(case):
     return one == other  # no random numbers
 
 
-# What NumPy's own functions compute is left out: these may crash, or fail without an exception, where memory is short.
+# Ops that NumPy's own functions compute are left out: short of memory these may crash, or raise nothing.
 OURS = [row for row in OPS if row.samples and row.forward.startswith(("ufunc(", "pointwise("))]
 FIRST = [case for case in (cases_of(row)[0] for row in OURS) if is_fit(case)]
 RECORDED = [case for case in FIRST if case.inputs]
@@ -85,7 +85,7 @@ IN_PLACE = [case for case in RECORDED if "inplace" in case.row.forms]
 
 
 def caller(row):
-    """What calls the op. An internal one is imported beforehand: imports are Python's own, and fail in its way."""
+    """A function that calls the op. An internal one is imported beforehand: an import fails in Python's own way."""
     if "internal" not in row.forms:
         return lambda values: call(row, values)
     function = function_of(row)
@@ -215,7 +215,7 @@ def reentrant(x):
 @pytest.mark.parametrize("graph", [chain, fan, hooked, reentrant], ids=lambda graph: graph.__name__)
 @pytest.mark.parametrize("create_graph", [False, True], ids=["", "graph"])
 def test_runs(graph, create_graph):
-    """What waited when a run failed must not be added to by the next one."""
+    """A gradient that was waiting when a run failed must not be added to by the next one."""
 
     def prepare():
         x = leaf()
@@ -249,7 +249,7 @@ def test_nothing_is_left():
 
 
 def test_accumulation():
-    """What has arrived by then stays; another backward is right in any case."""
+    """Gradients that have arrived by then stay; another backward is right in any case."""
     for number in range(60):
         x = leaf()
         y = chain(x)

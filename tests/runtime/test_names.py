@@ -1,4 +1,4 @@
-"""What things are called: ops in errors, classes in errors, in `repr` and in pickles."""
+"""Names: of ops in errors, classes in errors, in `repr` and in pickles."""
 
 import inspect
 import operator

@@ -339,7 +339,7 @@ def test_an_input_that_was_changed():
 
 @pytest.mark.parametrize("early_stop", [True, False])
 def test_a_change_inside_the_function(early_stop):
-    """What is saved before the change is copied, so that the gradient is right."""
+    """A tensor saved before the change is copied, so that the gradient is right."""
 
     def function(t):
         y = t * 2

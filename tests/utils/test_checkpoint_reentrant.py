@@ -17,7 +17,7 @@ def layer(x, w):
 
 
 def accumulated(result, *leaves):
-    """What a backward adds to the leaves."""
+    """Gradients that a backward adds to the leaves."""
     for one in leaves:
         one.grad = None
     result.sum().backward()

@@ -1,4 +1,4 @@
-"""What the proofs are made of: differences, complex steps, comparisons, samples, references."""
+"""Parts of the proofs: differences, complex steps, comparisons, samples, references."""
 
 import math
 import sys

@@ -54,7 +54,7 @@ IN_ONE_WAY_ONLY = {
 
 @pytest.mark.parametrize("base", IN_ONE_WAY_ONLY)
 def test_nothing_else_is_said(wrong, base):
-    """What is wrong in one way only fails in that way only."""
+    """An op that is wrong in one way fails in that way alone."""
     found = [f"{f.subject} {f.problem} {f.setting}" for f in wrong[base].failures]
     assert found and all(re.search(IN_ONE_WAY_ONLY[base], text) for text in found), "\n".join(found)
 

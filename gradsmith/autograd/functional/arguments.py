@@ -16,7 +16,7 @@ OF_FUNCTION = "outputs of the user-provided function"
 
 
 def as_tensors(values: Any, what: str, function: str) -> tuple[bool, Tensors]:
-    """Whether it was a tuple, and the tuple."""
+    """Was it a tuple; and the tuple."""
     is_tuple = isinstance(values, tuple)
     found: Tensors = values if is_tuple else (values,)
     for index, value in enumerate(found):

@@ -197,7 +197,7 @@ def hvp(
 
 
 def _points_and_vectors(inputs: Any, v: Any, create_graph: bool, function: str) -> tuple[bool, Tensors, Tensors]:
-    """Whether the inputs are a tuple; these, as leaves that record; and a vector of the shape of each."""
+    """Are the inputs a tuple; the inputs, as leaves that record; and a vector of the shape of each."""
     many_inputs, given = as_tensors(inputs, "inputs", function)
     points = renewed(given, create_graph, record=True)
     return many_inputs, points, vector_for(points, v, many_inputs, create_graph, function, ONE_INPUT)
@@ -231,7 +231,7 @@ def _finished(found: Any, like: Any, create_graph: bool, strict: bool, matrix: s
 def directional(
     func: Function, points: Tensors, vectors: Tensors, create_graph: bool, function: str
 ) -> tuple[bool, Tensors, Tensors]:
-    """Whether `func` gives a tuple; its outputs; their derivatives along the vectors, None where there is none."""
+    """Does `func` give a tuple; its outputs; their derivatives along the vectors, None where there is none."""
     try:
         return forward_run(func, points, vectors, function)
     except NotImplementedError:

@@ -65,7 +65,7 @@ class Subject:
 
     @property
     def differentiable(self) -> list[int]:
-        """Which of the outputs require grad."""
+        """The outputs that require grad."""
         return [index for index, output in enumerate(self.outputs) if output.requires_grad]
 
     def differentiable_outputs(self) -> list[Any]:

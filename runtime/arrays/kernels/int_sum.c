@@ -19,7 +19,7 @@ typedef struct {
     npy_intp n_tiles;
 } job;
 
-/* What an item of a job covers. */
+/* The part of an array that one item of a job covers. */
 typedef struct {
     npy_intp first; /* element of x */
     npy_intp rows, columns;

@@ -7,8 +7,8 @@
  *     rows     (outer, r)          each row in blocks:              [4096][4096][...]
  *     columns  (outer, r, inner)   tiles of columns, blocks of rows; one row of the tile is one vector
  *
- * What is a block depends on the shape alone.  Threads take blocks in any order, and their sums are kept apart and added
- * in order at the end: the result does not depend on how many threads there were.
+ * The shape alone decides what a block is.  Threads take blocks in any order; their sums are kept apart and added in
+ * order at the end: the result does not depend on how many threads there were.
  */
 #include "sum.h"
 #include "threads/thread_pool.h"

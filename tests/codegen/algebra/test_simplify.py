@@ -182,7 +182,7 @@ def elementwise(text: str) -> str:
 
 
 def agree(before: np.ndarray, after: np.ndarray) -> bool:
-    """What was a number is the same number; what was NaN may be anything."""
+    """A number stays the same number; NaN may become anything."""
     defined = ~np.isnan(before)
     before, after = np.broadcast_arrays(
         before[defined] if before.ndim else before, after[defined] if after.ndim else after

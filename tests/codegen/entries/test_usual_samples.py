@@ -1,4 +1,4 @@
-"""What an entry need not write: samples, forms, forward, and what a ufunc's name says."""
+"""Parts that an entry may leave out: samples, forms, forward, and facts that follow from a ufunc's name."""
 
 import pytest
 from small_table import OPS

@@ -1,4 +1,4 @@
-"""What nodes keep: the ways to write a formula, their prices, whose choice it is, and the reasons that are given."""
+"""Values that nodes keep: ways to write a formula, their prices, whose choice it is, and the reasons that are given."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What Python reads, and the generator cannot work with: too deep, too large, too long."""
+"""Expressions that Python reads and the generator cannot work with: too deep, too large, too long."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What the gradients of a node have in common is computed once, where one of those that need it is wanted."""
+"""Common parts of a node's gradients are computed once, where one of the gradients that need them is wanted."""
 
 from small_table import op_with, show
 

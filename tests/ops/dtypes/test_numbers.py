@@ -12,7 +12,7 @@ NUMBERS = [
 ]  # fmt: skip
 no = None  # refused
 
-# What a tensor holds after one of NUMBERS has been stored in it.
+# The element of a tensor after one of NUMBERS has been stored in it.
 STORED = {
     "bool": [
         True, True, True, True, True, True, True, True, True, True, True, True, True, True, True, True,

@@ -1,4 +1,4 @@
-"""What dtype an op computes in, and what it refuses for that; few dimensions, large numbers. Values are PyTorch's."""
+"""The dtype that an op computes in, and the ones it refuses; few dimensions, large numbers. Values are PyTorch's."""
 
 import math
 

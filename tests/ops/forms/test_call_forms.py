@@ -1,4 +1,4 @@
-"""What a call may look like: names of arguments, numbers alone, `inplace=`, `out=`, assignment; PyTorch's answers."""
+"""Forms of a call: names of arguments, numbers alone, `inplace=`, `out=`, assignment; PyTorch's answers."""
 
 import copy
 import functools

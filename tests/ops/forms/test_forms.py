@@ -155,7 +155,7 @@ BINARY = [row for row in CALLABLE if any(kind == "binary" for _, kind in row.ope
 
 @pytest.mark.parametrize("row", BINARY, ids=[key_of(row) for row in BINARY])
 def test_operators_leave_foreign_types_to_the_other_side(row):
-    """What the op does not take gets its chance to answer; if it has none, Python says so."""
+    """An operand that the op does not take gets its chance to answer; if it has none, Python says so."""
 
     class Other:
         def answer(self, tensor):

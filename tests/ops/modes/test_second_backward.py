@@ -30,7 +30,7 @@ FREES = names("""
     mm bmm mv dot outer mse_loss nll_loss cross_entropy
 """)
 
-# Whether the gradient under `create_graph` requires grad, where all of an op's gradients agree whatever requires grad.
+# Does the gradient under `create_graph` require grad: ops whose gradients all agree, whatever requires grad.
 CONSTANT = FREES_NOTHING | names("""
     sgn maximum minimum clamp clamp.open clamp_min clamp_max where amax amin max max.dim max.other min min.dim
     min.other index index_put gather scatter scatter_add index_select index_add masked_fill masked_select

@@ -132,7 +132,7 @@ def test_set_to_a_number(name):
         np.testing.assert_array_equal(first.numpy(), kept_places(index))
 
 
-# Where an index names a place twice the last value wins; whose gradient that is nobody promises.
+# An index that names a place twice writes the last value there; whose gradient that is, nobody promises.
 TWICE = {"array", "list", "matrix of indices", "two arrays", "three arrays", "arrays that broadcast", "array and slice"}
 TWICE |= {"slice between arrays", "array after ellipsis", "array and int", "int and array", "slice, int, array"}
 TWICE |= {"array and None"}

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Setting the .* on a NumPy array 
 
 
 class Wrapper:
-    """What keeps the array that it gives to NumPy."""
+    """An object that keeps the array that it gives to NumPy."""
 
     def __init__(self, values):
         self.values = values

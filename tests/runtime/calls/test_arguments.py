@@ -1,4 +1,4 @@
-"""What ops take as arguments, and what they say about the rest."""
+"""Arguments that ops take, and their errors for the rest."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the ctx of a custom Function takes and gives: saved tensors, marks of outputs, which gradients are needed."""
+"""The ctx of a custom Function: saved tensors, marks of outputs, the gradients that are needed."""
 
 import weakref
 

@@ -1,4 +1,4 @@
-"""What a custom Function saves: hooks on saved tensors see it, and `list_saved` lists it (F5, H8-H11)."""
+"""Tensors that a custom Function saves: hooks on saved tensors see them, and `list_saved` lists them (F5, H8-H11)."""
 
 import gc
 import weakref

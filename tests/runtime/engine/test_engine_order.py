@@ -123,7 +123,7 @@ def test_a_root_inside_the_graph_of_another():
 
 
 def test_a_leaf_that_gets_its_first_hook_while_the_backward_runs():
-    """What has arrived stays as it was, the hook gets the rest; see docs/internals/decisions/engine_order.md."""
+    """Gradients that have arrived stay, the hook gets the rest; see docs/internals/decisions/engine_order.md."""
     x = leaf(1.0)
     early, late = x * 2, x * 3
     early.register_hook(lambda grad: x.register_hook(lambda rest: rest * 10) and None)
@@ -227,7 +227,7 @@ def test_what_runs_is_freed_and_what_is_captured_is_not():
 
 
 def test_two_runs_ask_one_node_for_different_gradients():
-    """What a run computes does not depend on what another asks the same node for meanwhile."""
+    """The result of a run does not depend on another's meanwhile asking the same node for something else."""
     a, b = leaf(2.0), leaf(3.0)
     y = (a * 1) * (b * 1)
     z = y.sum()

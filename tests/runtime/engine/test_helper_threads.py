@@ -1,4 +1,4 @@
-"""What holds for a thread holds for the helper that works for it: for a backward inside backwards, dozens deep."""
+"""The state of a thread holds for the helper that works for it too: for a backward inside backwards, dozens deep."""
 
 import threading
 

@@ -357,7 +357,7 @@ def test_a_dead_proxy_for_an_argument(ask, capsys):
 
 
 class Kept:
-    """What a pack hook made; its end runs the very graph that lets it go."""
+    """The product of a pack hook; its end runs the very graph that lets it go."""
 
     def __init__(self, tensor, roots):
         self.tensor, self.roots = tensor, roots

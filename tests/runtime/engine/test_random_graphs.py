@@ -118,7 +118,7 @@ def compare(found, expected, rtol=1e-9, atol=1e-9):
 
 
 def unless_refused(model, compute):
-    """What `compute` gives; None when it is refused because a saved tensor has changed, as the model knows."""
+    """The result of `compute`; None when it is refused because a saved tensor has changed, as the model knows."""
     try:
         return compute()
     except RuntimeError as error:

@@ -16,7 +16,7 @@ def leaf(*values):
 
 
 def addresses_at(tensor):
-    """Where the gradients of `tensor` lie when they arrive; filled during backward."""
+    """Addresses of the gradients of `tensor` as they arrive; filled during backward."""
     found = []
     tensor.register_hook(lambda gradient: found.append(gradient.data_ptr()))
     return found

@@ -1,4 +1,4 @@
-"""What views require, keep and refuse, by how they were made and what was written since. The answers are PyTorch's."""
+"""Views: what they require, keep and refuse, by how they were made and written since. The answers are PyTorch's."""
 
 import numpy as np
 import pytest

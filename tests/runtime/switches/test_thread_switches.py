@@ -1,4 +1,4 @@
-"""What a thread switches on or off is its own, but for what PyTorch has once for all threads."""
+"""A switch belongs to the thread that sets it, but for those that PyTorch has once for all threads."""
 
 import threading
 
@@ -13,7 +13,7 @@ from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced
 
 
 def elsewhere(function):
-    """What `function` gives in a new thread."""
+    """The result of `function` in a new thread."""
     found = []
     thread = threading.Thread(target=lambda: found.append(function()))
     thread.start()

@@ -1,4 +1,4 @@
-"""What a tensor is for autograd: leaf or not, its accumulator, its data, its hooks (R100-R121)."""
+"""Tensors as autograd sees them: leaf or not, its accumulator, its data, its hooks (R100-R121)."""
 
 import copy
 import gc

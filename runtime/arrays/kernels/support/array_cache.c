@@ -5,9 +5,9 @@
  * (gs_array_is_exclusive), of a native built-in type, and were made here.  With one reference, no base, no weak
  * reference and no exported buffer, nobody can tell that an array was recycled.
  *
- * What NumPy made on its own account is not kept: it would come in without ever being asked for, each batch of data of
- * a long training, and stay.  Of our own arrays there are never more than were in use at one time.  They are told apart
- * by their memory handler, which does what NumPy's default one does under a name of its own.
+ * Arrays that NumPy made on its own account are not kept: they would come in without ever being asked for, each batch
+ * of data of a long training, and stay.  Of our own arrays there are never more than were in use at one time.  They are
+ * told apart by their memory handler, which does what NumPy's default one does under a name of its own.
  *
  * Cached arrays hang in buckets of equal (bytes, number of dimensions, type).  An array never changes these: NumPy
  * frees shape and data by size.  Shape, strides and flags are rewritten when it is handed out.  The list is threaded through

@@ -6,7 +6,7 @@
  * tried against its own ufunc when it is first needed, and when it is missing or differs the ufunc is called for ever
  * after.
  *
- * What a loop needs: aligned native operands of exactly its types; an output that is either exactly one of the inputs
+ * A loop needs aligned native operands of exactly its types; an output that is either exactly one of the inputs
  * or shares no memory with them.  Loops need no GIL and report no floating point errors.
  *
  * Note [Outputs in steps]

@@ -3,7 +3,7 @@
 
 _Alignas(64) char gs_meta_memory[GS_META_BYTES];
 
-/* What all stand-ins hold in common.  Borrowed: it dies with the last of them. */
+/* The one base of all stand-ins.  Borrowed: it dies with the last of them. */
 static PyObject *owner;
 
 static void

@@ -23,7 +23,7 @@ int gs_store_number(PyObject *number, int type, char *element);
 /* The same for an operand of arithmetic: integers wrap around, floats become infinite.  OverflowError beyond 64 bits. */
 int gs_wrap_number(PyObject *number, int type, char *element);
 
-/* Where an integer lies: below (-1), within (0) or above (1) what an integer type can hold. */
+/* The place of an integer: below (-1), within (0) or above (1) the range of an integer type. */
 int gs_side_of_range(PyObject *number, int type);
 
 GS_HIDDEN_END

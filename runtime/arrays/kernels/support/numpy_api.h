@@ -1,4 +1,4 @@
-/* What every kernel file includes: the NumPy C API, and direct access to arrays of built-in types.
+/* Included by every kernel file: the NumPy C API, and direct access to arrays of built-in types.
  *
  * NumPy is imported once for all files of this folder (numpy_api.c).  Headers that Cython modules include
  * (fused.h, ufunc_loops.h, kernels.h) must not include this one, since those modules import NumPy on their own.

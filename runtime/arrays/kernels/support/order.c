@@ -10,7 +10,7 @@ all_row_major(PyObject *const *operands, int n)
     return flags;
 }
 
-/* Which of two dimensions is the outer one: positive for the first, negative for the second, 0 when nobody knows. */
+/* The outer one of two dimensions: positive for the first, negative for the second, 0 when it is undecided. */
 static int
 compare(PyObject *const *operands, int n, int nd, const npy_intp *dims, int first, int second)
 {

@@ -1,8 +1,8 @@
-/* In which order the dimensions of a result lie in memory.
+/* The order of a result's dimensions in memory.
  *
  * Note [Order of dimensions]
- * What is computed element by element keeps the order that its operands have, so that operands and result are walked
- * as one long row:
+ * A result that is computed element by element keeps the order of its operands, so that all of them are walked as one
+ * long row:
  *
  *     x        strides (1, 5)     dimension 0 is the inner one
  *     exp(x)   strides (1, 5)     not (4, 1), which would read or write with gaps
@@ -10,7 +10,7 @@
  * The rule is that of PyTorch's TensorIterator.  Of two dimensions the one with the smaller stride is the inner one,
  * and the first operand that tells them apart decides.  An operand that is broadcast along one of them has no say, nor
  * has a dimension of size 1 one; between equal strides (elements that overlap) the longer dimension is the outer one.
- * What nobody decides stays in row-major order.  A stride counts without its sign, as in NumPy.
+ * Dimensions that no operand tells apart stay in row-major order.  A stride counts without its sign, as in NumPy.
  *
  * A result has no gaps, whatever its operands have.
  */

@@ -1,4 +1,4 @@
-/* Which type an operation computes in: PyTorch's rules.
+/* The type that an operation computes in: PyTorch's rules.
  *
  * Types fall into categories bool < int < float < complex.  Arrays with dimensions decide; a 0-d array, and below it a
  * Python number, counts only when its category is higher.

@@ -7,7 +7,7 @@ from operands import values
 
 from gradsmith.runtime.arrays import array
 
-# What each function makes of its operands.
+# Functions of two operands.
 BINARY = {
     "ufunc": lambda a, b: kernels.apply_binary("MULTIPLY", a, b),
     "fused": lambda a, b: kernels.apply_fused("tanh_backward", [a, b]),

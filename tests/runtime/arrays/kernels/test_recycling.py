@@ -1,4 +1,4 @@
-"""Who owns an array, and which arrays serve again."""
+"""Owners of an array, and arrays that serve again."""
 
 import weakref
 
@@ -55,7 +55,7 @@ def read_only():
     return x, None
 
 
-# What makes an array, and what else sees it.
+# Ways to make an array, each with whatever else sees it.
 SPOILED = {
     "referenced": lambda: (fresh(),) * 2,
     "viewed": viewed,
