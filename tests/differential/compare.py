@@ -147,7 +147,7 @@ class Comparison:
         found = []
         for item in fields(Facts):
             pair = getattr(mine, item.name), getattr(others, item.name)
-            if item.name in ("array", "strides", "version", "is_view") or pair[0] == pair[1]:
+            if item.name in ("array", "start", "strides", "version", "is_view") or pair[0] == pair[1]:
                 continue
             if aspect == "value" or item.name in ("dtype", "shape", "requires_grad"):
                 found.append(self._difference(item.name, name, *pair))

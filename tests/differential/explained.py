@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compare import Difference
+from .overlaps import out_among_inputs, overlapping_operands, reads_what_it_writes, several_in_one_place
 from .predicates import (
     COMPARES,
     WRITTEN,
@@ -48,16 +49,12 @@ from .predicates import (
     only_undefined_gradients,
     only_we_refuse,
     order_of_leaves,
-    out_among_inputs,
     overflowing_sinh,
-    overlapping_operands,
     reaches_floor_division,
     reaches_once_differentiable,
-    reads_what_it_writes,
     resized_view,
     result_of,
     second_power_of_zero,
-    several_in_one_place,
     several_zeros,
     squares_beyond_float32,
     strides_of_gradient,

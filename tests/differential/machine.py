@@ -29,6 +29,7 @@ class Facts:
     has_node: bool
     retains_grad: bool
     array: np.ndarray
+    start: int  # address of the first element
 
 
 @dataclass
@@ -89,7 +90,9 @@ class Machine:
         try:
             return self._facts(tensor)
         except RuntimeError as error:
-            return Facts(f"refused: {type(error).__name__}", (), (), False, False, 0, False, False, False, np.zeros(0))
+            return Facts(
+                f"refused: {type(error).__name__}", (), (), False, False, 0, False, False, False, np.zeros(0), 0
+            )
 
     def _facts(self, tensor: Any) -> Facts:
         return Facts(
@@ -103,6 +106,7 @@ class Machine:
             has_node=tensor.grad_fn is not None,
             retains_grad=tensor.retains_grad,
             array=np.array(self.array(tensor)),
+            start=tensor.data_ptr(),
         )
 
     def gradient(self, tensor: Any) -> Any:

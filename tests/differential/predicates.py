@@ -9,27 +9,9 @@ from typing import Any
 import numpy as np
 
 from .compare import UNDEFINED, Difference, close, largest
-from .machine import Facts
 from .program import STEP, Step
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
-REDUCTIONS = (
-    "linear",
-    "matmul",
-    "bmm",
-    "mm",
-    "mv",
-    "sum",
-    "prod",
-    "mean",
-    "amax",
-    "amin",
-    "all",
-    "any",
-    "var",
-    "std",
-    "logsumexp",
-)
 # Differences that a write shows where PyTorch has another tensor over the same memory.
 WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
 
@@ -69,27 +51,6 @@ def into_out(*messages: str) -> Callable[[Difference], bool]:
     return lambda difference: "out" in difference.step.kwargs and only_pytorch_refuses(*messages)(difference)
 
 
-def overlapping_operands(difference: Difference) -> bool:
-    """A source or an input that shares memory with what is written, in ops that compute before they write."""
-    refuse = ("copy_", "scatter", "index_add", "index_put", "] =")
-    return only_pytorch_refuses("some elements of the input tensor and the written-to tensor")(difference) and (
-        "out" in difference.step.kwargs
-        or not any(name in difference.step.call for name in refuse)
-        or any(0 in x.shape for x in difference.operands)
-        or all(x.array.size == 1 for x in difference.operands)
-        or (difference.step.call.endswith("] = {2}") and difference.step.args[0] == difference.step.args[2])
-        or indexed_by_itself(difference)
-    )
-
-
-def indexed_by_itself(difference: Difference) -> bool:
-    """A write by an index that is, or is made of, the tensor that is written, or a part of it."""
-    if not difference.step.call.endswith(("] = {2}", "index_put_", "index_put", "masked_fill_")):
-        return False
-    written, index = (set(STEP.findall(text)) for text in difference.step.args[:2])
-    return bool(made_of(difference.history, sources(difference.history, written)) & index)
-
-
 def sources(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | None]:
     """These values and all that they were made of."""
     found = set(names)
@@ -97,28 +58,6 @@ def sources(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | Non
         if step.gives in found:
             found |= step.uses()
     return found
-
-
-def reads_what_it_writes(difference: Difference) -> bool:
-    """PyTorch does not see that an operand is a view of the same memory where that has gaps, or is an index."""
-    step, operands = difference.step, difference.operands
-    if difference.aspect != "value" or not step.writes() or "out" in step.kwargs:
-        return False
-    if indexed_by_itself(difference):
-        return True
-    written, others = set(STEP.findall(step.args[0])), set(STEP.findall(" ".join(step.args[1:])))
-    has_gaps = any(x.shape and x.strides[-1] > 1 for x in operands)
-    related = made_of(difference.history, sources(difference.history, written)) & others
-    return has_gaps and bool(related) and any(x.is_view for x in operands)
-
-
-def out_among_inputs(difference: Difference) -> bool:
-    """PyTorch's reductions begin to write to `out` before they have read an input in the same memory."""
-    step = difference.step
-    out = step.kwargs.get("out", "")
-    inputs = {*step.args, *(text for name, text in step.kwargs.items() if name != "out")}
-    parts = made_of(difference.history, sources(difference.history, STEP.findall(out)))
-    return difference.aspect == "value" and step.name in REDUCTIONS and bool(parts & inputs)
 
 
 def computed_in_single(difference: Difference) -> bool:
@@ -226,7 +165,8 @@ def of_dual_number(difference: Difference) -> bool:
     if difference.aspect in ("strides", "identity"):
         return made_by(difference, *names)
     if difference.aspect == "gradient":  # through a write that was refused, after a Function had done it
-        return any(s.call.startswith("Doubled") and result_of_any(difference, s, names) for s in difference.history)
+        written = any(s.call.startswith("Doubled") and result_of_any(difference, s, names) for s in difference.history)
+        return written and (difference.ours is None) != (difference.theirs is None)
     if difference.aspect == "order of hooks":  # one that was registered before a Function wrote to the primal
         return registered_before_a_write(difference, "parts")
     if difference.step.call.endswith("make_dual"):
@@ -401,7 +341,12 @@ def far_smaller_divisor(difference: Difference) -> bool:
         return False
     ours, theirs = difference.ours, difference.theirs
     odd = np.isnan(theirs) & np.isfinite(ours)
-    return bool(odd.any()) and close(ours[~odd], theirs[~odd], 0, 1e-5)
+    sizes = [np.abs(x.array) for x in difference.operands if x.array.dtype.kind == "f"]
+    divisor = max((largest(size) for size in sizes), default=np.inf)
+    numbers = re.findall(r"-?\d+\.?\d*", " ".join(difference.step.args[1:]))
+    bounds = [divisor, *(abs(float(number)) for number in numbers)]
+    within = bool(np.all(np.abs(ours[odd]) <= max(bounds)))
+    return within and bool(odd.any()) and close(ours[~odd], theirs[~odd], 0, 1e-5)
 
 
 def squares_beyond_float32(difference: Difference) -> bool:
@@ -467,32 +412,6 @@ def negated_gradient(difference: Difference) -> bool:
     )
 
 
-def overlaps_itself(facts: Facts) -> bool:
-    return len(np.unique(places(facts))) < facts.array.size
-
-
-def places(facts: Facts) -> np.ndarray:
-    """Where each element of a tensor lies, counted from its first one."""
-    found = np.zeros((), np.int64)
-    for size, stride in zip(facts.shape, facts.strides):
-        found = found[..., None] + np.arange(size) * stride
-    return found
-
-
-def several_in_one_place(difference: Difference) -> bool:
-    """Elements that a write to a tensor reaches twice, and nothing else."""
-    ours, theirs = difference.ours, difference.theirs
-    if difference.aspect != "value" or not difference.step.writes():
-        return False
-    odd = theirs[~np.isclose(ours, theirs, equal_nan=True)]
-    for written in filter(overlaps_itself, difference.operands):
-        _, number, counts = np.unique(places(written), return_inverse=True, return_counts=True)
-        repeated = written.array[counts[number.reshape(written.shape)] > 1]
-        if np.isin(odd, repeated).all() or np.isnan(odd).all():
-            return True
-    return False
-
-
 def conjugated_view(difference: Difference) -> bool:
     """PyTorch's `conj` is a view: what it shows of requiring grad while nothing is recorded, and when it is written."""
     modes = {step.gives: step.mode or "" for step in (*difference.history, difference.step) if "conj" in step.call}
@@ -501,12 +420,10 @@ def conjugated_view(difference: Difference) -> bool:
         return "no_grad" in mode or "inference" in mode
     if difference.aspect == "error":
         return result_of(difference, "conj") and only_pytorch_refuses("a view of a leaf Variable")(difference)
-    return (
-        difference.aspect == "value"
-        and made_by(difference, "parts")
-        and difference.step.call == "parts"
-        and bool(modes)
-    )
+    if difference.aspect != "value" or difference.step.call != "parts" or not modes:
+        return False
+    same = np.isclose(difference.ours, difference.theirs, equal_nan=True)
+    return bool(np.all(same | np.isclose(difference.ours, np.conj(difference.theirs), equal_nan=True)))
 
 
 def called_before(difference: Difference, *names: str) -> bool:
@@ -527,14 +444,24 @@ def changed_what_was_asked_for(difference: Difference) -> bool:
         return False
     asked = set(STEP.findall(difference.step.args[1]))
     written = {name for step in difference.history if step.writes() for name in STEP.findall(step.args[0])}
-    return bool(asked & written) and only_pytorch_refuses("modified by an inplace operation")(difference)
+    found = re.search(r"Tensor \[(.*?)\]\].* is at version (\d+)", str(difference.theirs))
+    if not asked & written or found is None:
+        return False
+    shown = (found[1].replace(" ", ""), int(found[2]))  # the shape and version of one that was asked for
+    alike = any((",".join(map(str, x.shape)), x.version) == shown for x in difference.operands)
+    return alike and only_pytorch_refuses("modified by an inplace operation")(difference)
 
 
 def converted_target(difference: Difference) -> bool:
     """A target of integers that `mse_loss` has converted, or one that `label_smoothing` has made probabilities of."""
     losses = [s for s in difference.history if "mse_loss" in s.call or "label_smoothing" in s.kwargs]
     kinds = "ByteTensor|CharTensor|ShortTensor|IntTensor|LongTensor|BoolTensor"
-    return bool(losses) and only_pytorch_refuses(f"modified by an inplace operation: .torch.({kinds})")(difference)
+    targets = {name for step in losses for name in step.uses()}
+    written = {name for step in difference.history if step.writes() for name in STEP.findall(step.args[0])}
+    steps = difference.history
+    return bool(made_of(steps, sources(steps, targets)) & written) and only_pytorch_refuses(
+        f"modified by an inplace operation: .torch.({kinds})"
+    )(difference)
 
 
 def overflowing_sinh(difference: Difference) -> bool:
