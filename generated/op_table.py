@@ -198,7 +198,7 @@ OPS: "tuple[OpRow, ...]" = (
         saving="",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "other": "real(3, 4)", "alpha": "2"},
+            {"self": "real(3, 4)", "other": "real(3, 4)", "alpha": "0.7"},
             {"self": "real(3, 4)", "other": "2.5", "alpha": "3"},
             {"self": "1.1", "other": "real(3, 4)", "alpha": "-0.5"},
         ),
@@ -301,6 +301,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(("__pos__", "unary"),),
         aliases=(),
@@ -510,6 +511,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -650,6 +652,9 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)", "rounding_mode": "'floor'"},
             {"self": "real(3, 4, low=-2.9, high=-2.1)", "other": "1.0", "rounding_mode": "'trunc'"},
             {"self": "2.5", "other": "real(3, 4, low=0.9, high=1.1)", "rounding_mode": "'floor'"},
+            {"self": "real(3, 4, low=1.1, high=1.9)", "other": "0.7", "rounding_mode": "None"},
+            {"self": "2.5", "other": "real(3, 4, low=0.9, high=1.1)", "rounding_mode": "None"},
+            {"self": "real(low=2.1, high=2.8)", "other": "real(3, 4, low=0.95, high=1.0)", "rounding_mode": "'floor'"},
         ),
         operators=(),
         aliases=(),
@@ -783,6 +788,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 2.0]", "exponent": "-1"}, {"self": "[-inf, -0.25]"}),
             Point({"self": "0.0", "exponent": "[0.0, 1.0, 2.0, -1.0]"}, {"exponent": "[0.0, 0.0, 0.0, -inf]"}),
             Point({"self": "[0.0, 0.0, 0.0]", "exponent": "[0.0, 1.0, 2.0]"}, {"self": "[0.0, 1.0, 0.0]", "exponent": "[0.0, 0.0, 0.0]"}),
+            Point({"self": "[0.0]", "exponent": "[-1.0]"}, {"self": "[-inf]", "exponent": "[-inf]"}),
         ),
         latex="x^{\\mathit{exponent}}",
     ),
@@ -822,6 +828,7 @@ OPS: "tuple[OpRow, ...]" = (
         subgradient="half for each of two equal elements",
         points=(
             Point({"self": "[1.0, 2.0, 2.0]", "other": "[2.0, 1.0, 2.0]"}, {"self": "[0.0, 1.0, 0.5]", "other": "[1.0, 0.0, 0.5]"}),
+            Point({"self": "[0.0, 2.0, 1.0]", "other": "1.0"}, {"self": "[0.0, 1.0, 0.5]"}),
         ),
         latex="\\max\\left(x, y\\right)",
     ),
@@ -861,6 +868,7 @@ OPS: "tuple[OpRow, ...]" = (
         subgradient="half for each of two equal elements",
         points=(
             Point({"self": "[1.0, 2.0, 2.0]", "other": "[2.0, 1.0, 2.0]"}, {"self": "[1.0, 0.0, 0.5]", "other": "[0.0, 1.0, 0.5]"}),
+            Point({"self": "[0.0, 2.0, 1.0]", "other": "1.0"}, {"self": "[1.0, 0.0, 0.5]"}),
         ),
         latex="\\min\\left(x, y\\right)",
     ),
@@ -887,7 +895,8 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "nonzero(3, 4)", "min": "-1.1", "max": "0.3"},
             {"self": "real(3, 4, low=-3, high=3)", "min": "real(3, 4, low=-1, high=-0.5)", "max": "real(4, low=0.5, high=1)"},
-            {"self": "nonzero(3, 4)", "min": "real(4, low=-0.4, high=0)", "max": "0.3"},
+            {"self": "distinct(3, 4)", "min": "distinct(3, 4) + 0.05", "max": "0.34"},
+            {"self": "distinct(3, 4)", "min": "-0.11", "max": "distinct(3, 4) + 0.05"},
         ),
         operators=(),
         aliases=("clip",),
@@ -902,6 +911,9 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[-2.0, -1.0, 0.0, 1.0, 2.0, nan]", "min": "-1", "max": "1"}, {"self": "[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]"}),
             Point({"self": "[-2.0, 0.0, 2.0]", "min": "1", "max": "-1"}, {"self": "[0.0, 0.0, 0.0]"}),
+            Point({"self": "[1.0, 1.0, 1.0, 0.0, 2.0, 1.0, 0.0, 1.0]", "min": "[1.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0, 2.0]", "max": "[2.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0]"}, {"self": "[1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "min": "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "max": "[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]"}),
+            Point({"self": "[0.0, 1.0, 0.5, 2.0, 0.0, 1.0]", "min": "[0.0, 0.0, 1.0, 0.0, 3.0, 2.0]", "max": "1.0"}, {"self": "[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]", "min": "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"}),
+            Point({"self": "[1.0, 0.0, 3.0, -1.0, -1.0]", "min": "0.0", "max": "[1.0, 2.0, 0.0, -0.5, 0.0]"}, {"self": "[1.0, 1.0, 0.0, 0.0, 0.0]", "max": "[0.0, 0.0, 1.0, 1.0, 0.0]"}),
         ),
         latex="\\min\\left(\\max\\left(x, \\mathit{min}\\right), \\mathit{max}\\right)",
     ),
@@ -961,8 +973,8 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves self and min: every gradient needs them",
         outputs=(True,),
         samples=(
-            {"self": "nonzero(3, 4)", "min": "0.3"},
-            {"self": "real(3, 4, low=0, high=1)", "min": "real(4, low=1.1, high=2)"},
+            {"self": "nonzero(3, 4)", "min": "1.2"},
+            {"self": "distinct(3, 4)", "min": "distinct(4) + 0.27"},
         ),
         operators=(),
         aliases=(),
@@ -976,6 +988,7 @@ OPS: "tuple[OpRow, ...]" = (
         subgradient="one for the element at the bound, zero for the bound",
         points=(
             Point({"self": "[-1.0, 0.0, 1.0]", "min": "0"}, {"self": "[0.0, 1.0, 1.0]"}),
+            Point({"self": "[-1.0, 0.0, 1.0]", "min": "[0.0, 0.0, 0.0]"}, {"self": "[0.0, 1.0, 1.0]", "min": "[1.0, 0.0, 0.0]"}),
         ),
         latex="\\max\\left(x, \\mathit{min}\\right)",
     ),
@@ -1000,7 +1013,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "nonzero(3, 4)", "max": "0.3"},
-            {"self": "real(3, 4, low=2, high=3)", "max": "real(4, low=1.1, high=1.9)"},
+            {"self": "distinct(3, 4)", "max": "distinct(4) + 0.27"},
         ),
         operators=(),
         aliases=(),
@@ -1014,6 +1027,7 @@ OPS: "tuple[OpRow, ...]" = (
         subgradient="one for the element at the bound, zero for the bound",
         points=(
             Point({"self": "[-1.0, 0.0, 1.0]", "max": "0"}, {"self": "[1.0, 1.0, 0.0]"}),
+            Point({"self": "[-1.0, 0.0, 1.0]", "max": "[0.0, 0.0, 0.0]"}, {"self": "[1.0, 1.0, 0.0]", "max": "[0.0, 0.0, 1.0]"}),
         ),
         latex="\\min\\left(x, \\mathit{max}\\right)",
     ),
@@ -1248,6 +1262,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -1312,6 +1327,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -1680,7 +1696,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
-            {"self": "real(3, 4)", "beta": "2.5"},
+            {"self": "real(3, 4, low=0.5, high=2)", "beta": "2.5", "threshold": "3"},
             {"self": "real(3, 4, low=0, high=2)", "beta": "1", "threshold": "-1"},
         ),
         operators=(),
@@ -1694,6 +1710,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Smooth form of relu, log(1 + exp(beta x)) / beta; the element itself where beta x exceeds the threshold.",
         points=(
             Point({"self": "[-1000.0, 21.0, 1000.0]"}, {"self": "[0.0, 1.0, 1.0]"}),
+            Point({"self": "0.0", "beta": "1", "threshold": "0"}, {"self": "0.5"}),
         ),
         latex="\\begin{cases} x & \\text{if } x \\, \\beta > \\mathit{threshold} \\\\ \\frac{\\operatorname{log1p}\\left(e^{x \\, \\beta}\\right)}{\\beta} & \\text{otherwise} \\end{cases}",
     ),
@@ -2058,6 +2075,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
             {"self": "integers(3, 4, high=2)", "other": "real(3, 4)"},
+            {"self": "boolean(3, 4)", "other": "2.5"},
         ),
         operators=(),
         aliases=(),
@@ -2092,6 +2110,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
             {"self": "integers(3, 4, high=2)", "other": "real(3, 4)"},
+            {"self": "boolean(3, 4)", "other": "2.5"},
         ),
         operators=(),
         aliases=(),
@@ -2126,6 +2145,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "boolean(3, 4)", "other": "boolean(4)"},
             {"self": "integers(3, 4, high=2)", "other": "real(3, 4)"},
+            {"self": "boolean(3, 4)", "other": "2.5"},
         ),
         operators=(),
         aliases=(),
@@ -2159,6 +2179,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "boolean(3, 4)"},
             {"self": "integers(3, 4, high=2)"},
+            {"self": "boolean(3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -2530,7 +2551,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
-            {"self": "real(3, 4)", "dtype": "'complex128'"},
+            {"self": "real(2, 3, 4)", "dtype": "'complex128'"},
         ),
         operators=(),
         aliases=(),
@@ -2565,8 +2586,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves no tensor: the ndim and shape of self are enough",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "dim": "0"},
-            {"self": "real(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "real(2, 3, 4)", "dim": "1", "dtype": "'complex128'"},
+            {"self": "real(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "real(3, 4)", "dim": "-1"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)"},
             {"self": "real(3, 4)", "dim": "None", "keepdim": "True"},
         ),
@@ -2602,6 +2624,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
+            {"self": "real(2, 3, 4)", "dtype": "'complex128'"},
         ),
         operators=(),
         aliases=(),
@@ -2636,8 +2660,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves no tensor: the ndim and shape of self are enough",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "dim": "0"},
-            {"self": "real(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "real(2, 3, 4)", "dim": "1", "dtype": "'complex128'"},
+            {"self": "real(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "real(3, 4)", "dim": "-1"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)"},
             {"self": "real(3, 4)", "dim": "None", "keepdim": "True"},
         ),
@@ -2673,6 +2698,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "nonzero(2, 3)"},
+            {"self": "nonzero(2, 1, 3)", "dtype": "'complex128'"},
         ),
         operators=(),
         aliases=(),
@@ -2711,8 +2737,10 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves self and result: prod need not be computed again",
         outputs=(True,),
         samples=(
-            {"self": "nonzero(3, 4)", "dim": "0"},
-            {"self": "nonzero(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "nonzero(2, 3, 4)", "dim": "1", "dtype": "'complex128'"},
+            {"self": "nonzero(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "nonzero(3, 4)", "dim": "-1"},
+            {"self": "nonzero(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -2753,6 +2781,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)"},
             {"self": "real(3, 4)", "dim": "0", "correction": "0"},
+            {"self": "real(3, 4)", "dim": "-1"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)", "keepdim": "True"},
         ),
         operators=(),
@@ -2790,6 +2819,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "unbiased": "False"},
+            {"self": "real(2, 3, 4)", "unbiased": "True"},
         ),
         operators=(),
         aliases=(),
@@ -2824,6 +2854,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1", "unbiased": "True", "keepdim": "True"},
+            {"self": "real(2, 3, 4)", "dim": "(0, -1)", "unbiased": "False"},
+            {"self": "real(3, 4)", "dim": "None", "unbiased": "True"},
         ),
         operators=(),
         aliases=(),
@@ -2859,6 +2891,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)"},
             {"self": "real(3, 4)", "dim": "0", "correction": "0"},
+            {"self": "real(3, 4)", "dim": "-1"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)", "keepdim": "True"},
         ),
         operators=(),
@@ -2897,6 +2930,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "unbiased": "False"},
+            {"self": "real(2, 3, 4)", "unbiased": "True"},
         ),
         operators=(),
         aliases=(),
@@ -2931,6 +2965,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "1", "unbiased": "True", "keepdim": "True"},
+            {"self": "real(2, 3, 4)", "dim": "(0, -1)", "unbiased": "False"},
+            {"self": "real(3, 4)", "dim": "None", "unbiased": "True"},
         ),
         operators=(),
         aliases=(),
@@ -2963,6 +2999,7 @@ OPS: "tuple[OpRow, ...]" = (
         saving="",
         outputs=(True,),
         samples=(
+            {"self": "real(2, 3, 4)", "dim": "1", "dtype": "'complex128'"},
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1"},
             {"self": "real(2, 3, 4)", "dim": "1"},
@@ -3000,6 +3037,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(2, 3, 4)", "size": "(3, 1)"},
             {"self": "real(2, 3)", "size": "(2, 3)"},
+            {"self": "real(2, 3)", "size": "()"},
         ),
         operators=(),
         aliases=(),
@@ -3034,6 +3072,10 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3)", "ndim": "2", "dim": "1", "keepdim": "False"},
+            {"self": "real(3)", "ndim": "3", "dim": "(0, -1)", "keepdim": "False"},
+            {"self": "real(3, 1, 2)", "ndim": "3", "dim": "-2", "keepdim": "True"},
+            {"self": "real(3, 2)", "ndim": "3", "dim": "0", "keepdim": "False"},
+            {"self": "real()", "ndim": "2", "dim": "None", "keepdim": "False"},
         ),
         operators=(),
         aliases=(),
@@ -3067,8 +3109,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
-            {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1"},
             {"self": "distinct(2, 3, 4)", "dim": "(0, -1)"},
         ),
         operators=(),
@@ -3107,8 +3149,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
-            {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1"},
             {"self": "distinct(2, 3, 4)", "dim": "(0, -1)"},
         ),
         operators=(),
@@ -3145,6 +3187,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
+            {"self": "distinct(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -3213,8 +3256,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves indices: the gradient needs it",
         outputs=(True, False),
         samples=(
-            {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1"},
+            {"self": "distinct(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3250,6 +3294,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
+            {"self": "distinct(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -3318,8 +3363,9 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves indices: the gradient needs it",
         outputs=(True, False),
         samples=(
-            {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1"},
+            {"self": "distinct(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3357,8 +3403,9 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
-            {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1"},
+            {"self": "distinct(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3392,8 +3439,9 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "distinct(3, 4)"},
-            {"self": "distinct(3, 4)", "dim": "0"},
-            {"self": "distinct(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "distinct(3, 4)", "dim": "-1"},
+            {"self": "distinct(2, 3, 4)", "dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3496,8 +3544,8 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves self and result: logsumexp need not be computed again",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "dim": "0"},
-            {"self": "real(3, 4)", "dim": "-1", "keepdim": "True"},
+            {"self": "real(3, 4)", "dim": "0", "keepdim": "True"},
+            {"self": "real(3, 4)", "dim": "-1"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)"},
         ),
         operators=(),
@@ -3537,7 +3585,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1"},
-            {"self": "real(2, 3, 4)", "dim": "1"},
+            {"self": "real(2, 3, 4)", "dim": "1", "dtype": "'float64'"},
         ),
         operators=(),
         aliases=(),
@@ -3571,7 +3619,8 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves self for the gradient of output, output for the gradients of self and output",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
+            {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "0"},
+            {"self": "real(2, 3, 4)", "output": "real(2, 3, 4)", "dim": "-2"},
         ),
         operators=(),
         aliases=(),
@@ -3606,7 +3655,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dim": "0"},
             {"self": "real(3, 4)", "dim": "-1"},
-            {"self": "real(2, 3, 4)", "dim": "1"},
+            {"self": "real(2, 3, 4)", "dim": "1", "dtype": "'float64'"},
         ),
         operators=(),
         aliases=(),
@@ -3640,7 +3689,8 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves self for the gradient of output, output for the gradients of self and output",
         outputs=(True,),
         samples=(
-            {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "1"},
+            {"self": "real(3, 4)", "output": "real(3, 4)", "dim": "0"},
+            {"self": "real(2, 3, 4)", "output": "real(2, 3, 4)", "dim": "-2"},
         ),
         operators=(),
         aliases=(),
@@ -3707,7 +3757,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "size": "(2, 6)"},
-            {"self": "real(3, 4)", "size": "(-1,)"},
+            {"self": "real(2, 3, 2)", "size": "(-1,)"},
         ),
         operators=(),
         aliases=(),
@@ -3741,6 +3791,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2, 6)"},
+            {"self": "real(2, 3, 2)", "other": "real(3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -3775,6 +3826,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2, 6)"},
+            {"self": "real(2, 3, 2)", "other": "real(3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -3810,7 +3862,8 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(2, 3, 4)"},
             {"self": "real(2, 3, 4)", "start_dim": "1"},
-            {"self": "real(2, 3, 4)", "start_dim": "0", "end_dim": "-2"},
+            {"self": "real(2, 3, 4, 2)", "start_dim": "-3", "end_dim": "-2"},
+            {"self": "real(2, 3, 4)", "start_dim": "0", "end_dim": "1"},
         ),
         operators=(),
         aliases=(),
@@ -3876,7 +3929,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim0": "0", "dim1": "1"},
-            {"self": "real(2, 3, 4)", "dim0": "0", "dim1": "-1"},
+            {"self": "real(2, 3, 4)", "dim0": "-1", "dim1": "0"},
+            {"self": "real(2, 3, 4)", "dim0": "1", "dim1": "-1"},
         ),
         operators=(),
         aliases=("swapdims",),
@@ -3910,7 +3964,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "axis0": "0", "axis1": "1"},
-            {"self": "real(2, 3, 4)", "axis0": "0", "axis1": "-1"},
+            {"self": "real(2, 3, 4)", "axis0": "-1", "axis1": "0"},
+            {"self": "real(2, 3, 4)", "axis0": "1", "axis1": "-1"},
         ),
         operators=(),
         aliases=(),
@@ -3944,7 +3999,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(2, 3, 4)", "source": "0", "destination": "-1"},
-            {"self": "real(2, 3, 4)", "source": "(0, 1)", "destination": "(1, 2)"},
+            {"self": "real(2, 3, 4, 2)", "source": "(-2, 0)", "destination": "(1, 2)"},
         ),
         operators=(),
         aliases=("moveaxis",),
@@ -4138,6 +4193,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 1, 4, 1)"},
+            {"self": "real(1, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -4171,6 +4227,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 1, 4, 1)", "dim": "1"},
             {"self": "real(3, 1, 4, 1)", "dim": "(-1, 0)"},
+            {"self": "real(3, 1, 2)", "dim": "-2"},
         ),
         operators=(),
         aliases=(),
@@ -4238,6 +4295,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 1)", "size": "(3, 4)"},
             {"self": "real(3, 1)", "size": "(2, -1, 4)"},
+            {"self": "real(4)", "size": "(3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -4270,6 +4328,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "size": "(2, 3, 4)"},
+            {"self": "real(4)", "size": "(3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -4302,6 +4361,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "other": "real(2, 3, 4)"},
+            {"self": "real(4)", "other": "real(3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -4338,6 +4398,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "size": "(2, 2)", "stride": "(4, 1)"},
             {"self": "real(12)", "size": "(4, 3)", "stride": "(2, 1)", "storage_offset": "3"},
+            {"self": "real(3, 4)", "size": "(3,)", "stride": "(5,)", "storage_offset": "0"},
         ),
         operators=(),
         aliases=(),
@@ -4371,6 +4432,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(12)", "geometry": "strided((12,), (4, 3), (2, 1), 3)"},
+            {"self": "real(3, 4)", "geometry": "strided((3, 4), (2, 2), (1, 1), 1)"},
         ),
         operators=(),
         aliases=(),
@@ -4404,7 +4466,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"tensors": "[real(2, 3), real(1, 3), real(3, 3)]"},
-            {"tensors": "[real(2, 3), real(2, 1)]", "dim": "-1"},
+            {"tensors": "[real(2, 2, 3), real(2, 2, 1)]", "dim": "-1"},
         ),
         operators=(),
         aliases=("concat", "concatenate"),
@@ -4436,7 +4498,7 @@ OPS: "tuple[OpRow, ...]" = (
         saving="",
         outputs=(True,),
         samples=(
-            {"tensors": "[real(2, 3), real(2, 3)]"},
+            {"tensors": "[real(3), real(3)]"},
             {"tensors": "[real(2, 3), real(2, 3), real(2, 3)]", "dim": "-1"},
         ),
         operators=(),
@@ -4471,7 +4533,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "2"},
-            {"self": "real(3, 4)", "split_size": "2", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "split_size": "3", "dim": "-1"},
         ),
         operators=(),
         aliases=(),
@@ -4505,7 +4567,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "split_size": "(1, 4)"},
-            {"self": "real(3, 4)", "split_size": "(1, 2, 1)", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "split_size": "(1, 2, 1)", "dim": "-1"},
         ),
         operators=(),
         aliases=(),
@@ -4539,7 +4601,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(5, 2)", "chunks": "3"},
-            {"self": "real(3, 4)", "chunks": "2", "dim": "-1"},
+            {"self": "real(2, 3, 4)", "chunks": "2", "dim": "-1"},
         ),
         operators=(),
         aliases=(),
@@ -4572,7 +4634,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)"},
-            {"self": "real(3, 2)", "dim": "-1"},
+            {"self": "real(2, 3, 2)", "dim": "-1"},
         ),
         operators=(),
         aliases=(),
@@ -4639,6 +4701,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "index": "1"},
             {"self": "real(3, 4)", "index": "(slice(None, None, 2), None, -1)"},
+            {"self": "real(2, 3, 4)", "index": "(1, slice(0, 2))"},
         ),
         operators=(),
         aliases=(),
@@ -4673,6 +4736,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(4)", "shape": "(3, 4)", "index": "1"},
+            {"self": "real(2, 4)", "shape": "(2, 3, 4)", "index": "(slice(None), -1)"},
         ),
         operators=(),
         aliases=(),
@@ -4707,6 +4771,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "index": "([0, 2, 0],)"},
             {"self": "real(3, 4)", "index": "([0, 2, 0], [1, 1, 3])"},
             {"self": "real(3, 4)", "index": "(slice(None), [0, 3])"},
+            {"self": "real(2, 3, 4)", "index": "([1, 0, 1], slice(None), [0, 3, 2])"},
         ),
         operators=(),
         aliases=(),
@@ -4741,6 +4806,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "shape": "(3, 4)", "index": "([0, 2, 0],)"},
+            {"self": "real(3)", "shape": "(3, 4)", "index": "([0, 2, 0], [1, 1, 3])"},
         ),
         operators=(),
         aliases=(),
@@ -4777,6 +4843,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "indices": "([0, 2],)", "values": "real(2, 4)"},
             {"self": "real(3, 4)", "indices": "([0, 2, 0], [1, 1, 1])", "values": "real(3)", "accumulate": "True"},
             {"self": "real(3, 4)", "indices": "(slice(None), [0, 3])", "values": "1.1"},
+            {"self": "real(2, 3, 4)", "indices": "([1, 0],)", "values": "2.5", "accumulate": "True"},
         ),
         operators=(),
         aliases=(),
@@ -4810,7 +4877,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "1"},
-            {"self": "real(3, 4)", "dim": "-1", "index": "-2"},
+            {"self": "real(2, 3, 4)", "dim": "-1", "index": "-2"},
         ),
         operators=(),
         aliases=(),
@@ -4845,7 +4912,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "start": "1", "length": "2"},
-            {"self": "real(3, 4)", "dim": "-1", "start": "-3", "length": "2"},
+            {"self": "real(2, 3, 4)", "dim": "-1", "start": "-4", "length": "3"},
         ),
         operators=(),
         aliases=(),
@@ -4880,7 +4947,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)"},
-            {"self": "real(3, 4)", "dim": "-1", "index": "integers(3, 5, high=4)"},
+            {"self": "real(2, 3, 4)", "dim": "-1", "index": "integers(2, 3, 5, high=4)"},
         ),
         operators=(),
         aliases=(),
@@ -4916,8 +4983,9 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "real(1, 4)"},
-            {"self": "real(3, 4)", "dim": "1", "index": "[[3, 0], [1, 2]]", "src": "real(3, 4)"},
+            {"self": "real(3, 4)", "dim": "-1", "index": "[[3, 0], [1, 2]]", "src": "real(3, 4)"},
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "1.1"},
+            {"self": "real(3, 4)", "dim": "1", "index": "[[3, 0], [1, 2]]", "src": "2.5"},
         ),
         operators=(),
         aliases=(),
@@ -4953,6 +5021,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "value": "1.1"},
+            {"self": "real(3, 4)", "dim": "-1", "index": "[[3, 0], [1, 2]]", "value": "2.5"},
         ),
         operators=(),
         aliases=(),
@@ -4989,6 +5058,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "real(1, 4)", "reduce": "'add'"},
+            {"self": "real(3, 4)", "dim": "-1", "index": "[[3, 0], [1, 2]]", "src": "real(3, 4)", "reduce": "'add'"},
+            {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "1.1", "reduce": "'multiply'"},
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "src": "1.1", "reduce": "'add'"},
         ),
         operators=(),
@@ -5026,6 +5097,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "[[0, 1, 2, 0]]", "value": "1.1", "reduce": "'add'"},
+            {"self": "real(3, 4)", "dim": "-1", "index": "[[3, 0], [1, 2]]", "value": "2.5", "reduce": "'multiply'"},
         ),
         operators=(),
         aliases=(),
@@ -5061,7 +5133,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)", "src": "real(2, 4)"},
-            {"self": "real(3, 4)", "dim": "1", "index": "integers(3, 5, high=4)", "src": "real(3, 6)"},
+            {"self": "real(2, 3, 4)", "dim": "-1", "index": "integers(2, 3, 5, high=4)", "src": "real(2, 3, 6)"},
         ),
         operators=(),
         aliases=(),
@@ -5096,7 +5168,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(5, high=3)"},
-            {"self": "real(3, 4)", "dim": "-1", "index": "integers(2, high=4)"},
+            {"self": "real(2, 3, 4)", "dim": "-1", "index": "integers(2, high=4)"},
         ),
         operators=(),
         aliases=(),
@@ -5548,6 +5620,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3)", "weight": "real(2, 3)"},
             {"self": "real(4, 5, 3)", "weight": "real(2, 3)", "bias": "real(2)"},
             {"self": "real(5, 3)", "weight": "real(3)", "bias": "real()"},
+            {"self": "real(4, 5, 3)", "weight": "real(3)"},
         ),
         operators=(),
         aliases=(),
@@ -5617,6 +5690,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -5649,6 +5723,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -5681,6 +5756,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(False,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -5714,6 +5790,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -5781,6 +5858,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "other": "real(2)"},
+            {"self": "real(3, 4)", "other": "real(2)", "copy": "True"},
         ),
         operators=(),
         aliases=("type_as",),
@@ -5817,6 +5895,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "device": "'cpu'"},
             {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'", "copy": "True"},
+            {"self": "real(3, 4)", "device": "'cpu'", "copy": "True"},
         ),
         operators=(),
         aliases=(),
@@ -5849,6 +5928,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "dtype": "'complex128'"},
+            {"self": "real(2, 3)", "dtype": "'float64'"},
         ),
         operators=(),
         aliases=(),
@@ -5883,6 +5963,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'"},
+            {"self": "real(2, 3)", "device": "'cpu'", "dtype": "'float64'"},
         ),
         operators=(),
         aliases=(),
@@ -5917,6 +5998,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "value": "1.1"},
             {"self": "real(3, 4)", "value": "real()"},
+            {"self": "real(4)", "value": "real()"},
         ),
         operators=(),
         aliases=(),
@@ -5981,6 +6063,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "src": "real(3, 4)"},
             {"self": "real(3, 4)", "src": "real(4)"},
+            {"self": "real(2, 3, 4)", "src": "1.1"},
         ),
         operators=(),
         aliases=(),
@@ -6012,6 +6095,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -6043,6 +6127,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -6074,6 +6159,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4) + 1j * real(3, 4)"},
+            {"self": "1j * real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -6144,6 +6230,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real()", "one": "real(3, 4)", "other": "real(3, 4)", "scale": "0.5"},
+            {"self": "real(3, 4)", "one": "real(3, 4)", "other": "real(4)", "scale": "2"},
         ),
         operators=(),
         aliases=(),
@@ -6181,8 +6268,8 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},
             {"self": "real(5, 3)", "target": "integers(5, high=3)", "weight": "positive(3)", "reduction": "'sum'"},
-            {"self": "real(5, 3)", "target": "integers(5, high=3)", "ignore_index": "1"},
-            {"self": "real(2, 3, 4)", "target": "integers(2, 4, high=3)", "reduction": "'none'"},
+            {"self": "real(5, 3)", "target": "integers(5, high=3)", "weight": "positive(3)", "ignore_index": "1"},
+            {"self": "real(2, 3, 4)", "target": "integers(2, 4, high=3)", "weight": "positive(3)", "reduction": "'none'"},
             {"self": "real(3)", "target": "integers(high=3)"},
         ),
         operators=(),
@@ -6222,6 +6309,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real()", "log_probs": "real(5, 3)", "target": "integers(5, high=3)", "weight": "positive(3)", "ignore_index": "-100", "reduction": "'mean'"},
+            {"self": "real(5)", "log_probs": "real(5, 3)", "target": "integers(5, high=3)", "weight": "positive(3)", "ignore_index": "1", "reduction": "'none'"},
+            {"self": "real()", "log_probs": "real(5, 3)", "target": "integers(5, high=3)", "weight": "None", "ignore_index": "1", "reduction": "'sum'"},
         ),
         operators=(),
         aliases=(),

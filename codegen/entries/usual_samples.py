@@ -16,7 +16,7 @@ Sample = dict[str, str]
 # Operands of ufuncs that are not about real numbers; a ufunc of one operand takes the first of each pair.
 _OPERANDS = {
     COMPARISONS: (("integers(3, 4, high=3)", "integers(4, high=3)"), ("real(3, 4)", "0.1")),
-    LOGICAL: (("boolean(3, 4)", "boolean(4)"), ("integers(3, 4, high=2)", "real(3, 4)")),
+    LOGICAL: (("boolean(3, 4)", "boolean(4)"), ("integers(3, 4, high=2)", "real(3, 4)"), ("boolean(3, 4)", "2.5")),
     SHIFTS: (
         ("integers(3, 4, high=8)", "integers(4, high=4)"),
         ("integers(3, 4, low=-8, high=8)", "2"),
@@ -73,7 +73,8 @@ class UsualSamples:
 
     def of_two_dims(self, name: str, one: str, other: str) -> Iterator[Sample]:
         yield {name: self.array(name, "3, 4"), one: "0", other: "1"}
-        yield {name: self.array(name, "2, 3, 4"), one: "0", other: "-1"}
+        yield {name: self.array(name, "2, 3, 4"), one: "-1", other: "0"}
+        yield {name: self.array(name, "2, 3, 4"), one: "1", other: "-1"}
 
     def of_two_tensors(self, first: Argument, second: Argument) -> Iterator[Sample]:
         for one, other in _SHAPES:
@@ -88,15 +89,16 @@ class UsualSamples:
         dim = self.signature.expect_argument("dim")
         if dim is None or dim.default is not None:
             yield {name: matrix}
+        if dim is None and not self.is_elementwise:
+            yield {name: cube}
+        if self.signature.expect_argument("dtype") and (dim is None or dim.type.name == "int"):
+            yield {name: cube, **({} if dim is None else {"dim": "1"}), "dtype": "'complex128'"}
         if dim is None or dim.type.name != "int":
             return
         keepdim = {"keepdim": "True"} if self.signature.expect_argument("keepdim") else {}
-        yield {name: matrix, "dim": "0"}
-        yield {name: matrix, "dim": "-1", **keepdim}
-        if dim.type.is_list:
-            yield {name: cube, "dim": "(0, -1)"}
-        elif not keepdim:
-            yield {name: cube, "dim": "1"}
+        yield {name: matrix, "dim": "0", **keepdim}
+        yield {name: matrix, "dim": "-1"}
+        yield {name: cube, "dim": "(0, -1)" if dim.type.is_list else "1"}
         if dim.type.optional and dim.default is None:
             yield {name: matrix, "dim": "None", **keepdim}
 

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     width = max(len(key_of(row)) for row in rows)
     proofs = list(reported(prove_rows(source, numbers, options.jobs), len(rows), source.places, width))
     print(summary_of(proofs, time.perf_counter() - start))
-    if not all(proof.holds for proof in proofs):
+    if not all(proof.is_proven for proof in proofs):
         return 1
     return keep_matrix(options, rows, proofs) if options.matrix else 0
 

@@ -42,7 +42,21 @@ class Setting:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        return self.case.inputs
+        """Places of the tensors that have a gradient; none where the entry says that nobody has worked it out."""
+        return () if self.case.inputs and self.is_refused else self.case.inputs
+
+    @property
+    def is_refused(self) -> bool:
+        row = self.case.row
+        if not (row.is_composite or any("not_implemented(" in formula for _, formula in row.gradients)):
+            return False
+        tensors = as_tensors(self.values)
+        leaves = leaves_among(tensors, self.case.inputs)
+        try:
+            grad(self.roots(tensors), leaves, [gs.tensor(w) for w in self.weights()])
+        except NotImplementedError:
+            return True
+        return False
 
     def with_values(self, values: Values, remark: str) -> Setting:
         return Setting(self.subject, self.case, values, self.dtype, remark)

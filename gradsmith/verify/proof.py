@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .mutants.tally import Tally
+
 if TYPE_CHECKING:
+    from .coverage.gap import Gap
     from .samples import Array
 
 # Properties named in a line of the report, in this order.
@@ -16,6 +19,8 @@ PROPERTIES = (
     "value", "reverse", "forward", "double", "complex", "in-place", "out", "copy", "undefined", "shapes", "layouts",
     "float32", "constants", "points", "saved",
 )  # fmt: skip
+
+NOTICEABLE = 1e-6  # a gradient that is smaller would not be missed
 
 
 @dataclass(frozen=True)
@@ -27,22 +32,44 @@ class Failure:
     problem: str  # what is wrong, with the numbers
 
 
+class Compared(NamedTuple):
+    """A gradient that is not zero, and was compared."""
+
+    sample: int
+    input: str
+    mode: str  # "reverse" or "forward"
+    dtype: str
+
+
 @dataclass
 class Proof:
     """Comparisons made for one entry, counted by property, and those that did not hold.
 
-    A property that could not be tried here is in `not_run` with the reason, and never counts as proven.
+    A property that could not be tried here is in `not_run` with the reason, and never counts as proven. An entry that
+    holds is proven when nothing is missing in what ran.
     """
 
     key: str  # add.alpha
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
+    compared: set[Compared] = field(default_factory=set)
+    gaps: list[Gap] = field(default_factory=list)
+    mutants: Tally = field(default_factory=Tally)
     seconds: float = 0.0
 
     @property
     def holds(self) -> bool:
         return not self.failures
+
+    @property
+    def is_proven(self) -> bool:
+        return self.holds and not self.missing
+
+    @property
+    def missing(self) -> list[str]:
+        """What the checks could not have noticed, and how they would."""
+        return [*map(str, self.gaps), *map(str, self.mutants.survivors)]
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -60,6 +87,11 @@ class Proof:
         if problem:
             self.failures.append(Failure(subject, setting, problem))
         return not problem
+
+    def note_compared(self, sample: int, name: str, mode: str, dtype: str, expected: Array) -> None:
+        """Remember a gradient that was compared, if it has anything that could have differed."""
+        if np.any(np.abs(expected) > NOTICEABLE):
+            self.compared.add(Compared(sample, name, mode, dtype))
 
 
 def difference(found: Array, expected: Array, tolerance: float) -> str:

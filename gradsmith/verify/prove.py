@@ -14,19 +14,27 @@ import gradsmith as gs
 
 from .case import Subject
 from .checks import constants, elementwise, forms, forward, layouts, points, resized, reverse, saved, second, value
+from .coverage.cover import gaps_of
+from .mutants.trial import tried
 from .proof import Failure, Proof
 from .samples import key_of, not_implemented
+from .trees.models import own_models
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
+
+    from .trees.models import Model, Models
 
 CHECKS = (value, reverse, forward, second, constants, forms, elementwise, resized, layouts, points, saved)
 NO_FORM = "only formulas can call the op; with `variants: [internal]` it would be proven"
 ENOUGH = 10  # failures of one check: more say the same
 
 
-def prove(row: OpRow, module: ModuleType = gs) -> Proof:
-    """Try everything that the entry claims, and everything that it does not claim but has to hold."""
+def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> Proof:
+    """Try everything that the entry claims, and everything that it does not claim but has to hold.
+
+    Then see what was left out; `models` has the formulas of a table that is not gradsmith's own.
+    """
     start = time.perf_counter()
     proof, subject = Proof(key_of(row)), Subject(row, module)
     if not row.forms:
@@ -44,8 +52,20 @@ def prove(row: OpRow, module: ModuleType = gs) -> Proof:
                 name = check.__name__.rpartition(".")[2]
                 proof.failures.append(Failure(f"check of {name}", "", f"raised {described(error)}"))
             del proof.failures[before + ENOUGH :]
+        known = own_models() if module is gs else models
+        if known is not None and proof.holds:
+            see_what_is_missing(subject, known.of(row), proof)
     proof.seconds = time.perf_counter() - start
     return proof
+
+
+def see_what_is_missing(subject: Subject, model: Model, proof: Proof) -> None:
+    """What no check has looked at, and which wrong formulas none would have found."""
+    proof.gaps = gaps_of(subject, model, proof)
+    proof.mutants, unlike = tried(subject, model)
+    for text in unlike:
+        problem = "is not what its steps give one by one, so that it could not be mutated"
+        proof.failures.append(Failure(text, "all samples", problem))
 
 
 def described(error: Exception) -> str:

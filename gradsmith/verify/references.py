@@ -168,7 +168,10 @@ def log_softmax_backward(grad: Array, output: Array, dim: int) -> Array:
 
 
 def restore_dims(x: Array, ndim: int, dim: Any, keepdim: bool) -> Array:
-    return x if keepdim else np.expand_dims(x, dim)
+    restored = x if keepdim else np.expand_dims(x, tuple(range(ndim)) if axes(dim) is None else axes(dim))
+    if restored.ndim != ndim:
+        raise ValueError(f"{x.ndim} dimensions are not those of a reduction from {ndim} along {dim}")
+    return restored
 
 
 # ---- shapes
@@ -261,8 +264,10 @@ def scatter(x: Array, dim: int, index: Array, src: Any) -> Array:
 
 
 def scatter_reduce(x: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
-    """By adding, which is what the samples do."""
-    return scatter_add(x, dim, index, src)
+    result: Array = x.copy()
+    with_each = {"add": np.add, "multiply": np.multiply}[reduce]
+    with_each.at(result, grid(index, dim), corner(src, index.shape))
+    return result
 
 
 def scatter_add(x: Array, dim: int, index: Array, src: Any) -> Array:

@@ -122,7 +122,8 @@ class Case:
             if argument.name in sample:
                 seed = seed_of(f"{self.row.name} {self.number} {argument.name}")
                 value = evaluate(sample[argument.name], seed, dtype, (shapes or {}).get(argument.name), sizes)
-                values[argument.name] = np.asarray(value) if is_written_out(argument, value) else value
+                is_array = is_written_out(argument, value) or isinstance(value, np.generic)
+                values[argument.name] = np.asarray(value) if is_array else in_plane(argument, value, dtype)
         return values
 
     @cached_property
@@ -147,6 +148,12 @@ def not_implemented(row: OpRow) -> dict[str, str]:
         for name in names.split(", ")
         if re.fullmatch(r"not_implemented\([^()]*\)", formula)
     }
+
+
+def in_plane(argument: Argument, value: Any, dtype: DTypeLike) -> Any:
+    """A number beside complex tensors is complex too, if it is one that stands for any number: 2.5, but not 2."""
+    takes_any = "Scalar" in argument.type and isinstance(value, float)
+    return value * (1 + 0.25j) if takes_any and np.dtype(dtype).kind == "c" else value
 
 
 def seed_of(text: str) -> int:

@@ -6,7 +6,7 @@ import multiprocessing
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from gradsmith.generated.op_table import OPS
 from .places import Places
 from .proof import Proof
 from .prove import prove
+from .trees.models import Models, models_of
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
@@ -46,6 +47,13 @@ class Source:
         """In-place forms are methods, so those are asked for."""
         return gs.load(self.table, functions=self.functions, methods=True) if self.table else gs
 
+    @cached_property
+    def models(self) -> Models | None:
+        """The formulas of an external table; gradsmith's own are always at hand."""
+        if not self.table:
+            return None
+        return models_of(self.module, Path(self.table), Path(self.functions) if self.functions else None)
+
     @property
     def rows(self) -> Sequence[OpRow]:
         return self.module.op_table.OPS if self.table else OPS
@@ -62,7 +70,7 @@ def prove_rows(source: Source, numbers: Sequence[int], processes: int = PROCESSE
 
 
 def prove_row(source: Source, number: int) -> Proof:
-    return prove(source.rows[number], source.module)
+    return prove(source.rows[number], source.module, source.models)
 
 
 def start() -> None:

@@ -33,7 +33,8 @@ def line_of(proof: Proof, width: int) -> str:
     start = f"{proof.key:{width}}  {sum(proof.counts.values()):5}  {' '.join(proof.tried)}"
     for prop, reason in proof.not_run.items():
         start += f"  [{prop} not run: {reason}]"
-    return f"{start}  {proof.seconds:.2f} s" + ("" if proof.holds else "  WRONG")
+    verdict = "" if proof.is_proven else "  UNPROVEN" if proof.holds else "  WRONG"
+    return f"{start}  {proof.seconds:.2f} s{verdict}"
 
 
 def problems_of(proof: Proof, places: Places) -> list[str]:
@@ -44,7 +45,8 @@ def problems_of(proof: Proof, places: Places) -> list[str]:
         if failure.setting:
             lines.append(f"    {failure.setting}")
     more = len(proof.failures) - len(failures[:SHOWN])
-    return lines + ([f"    and {more} more"] if more else [])
+    lines += [f"    and {more} more"] if more else []
+    return lines + [f"{places[proof.key]}: {proof.key}: not proven: {text}" for text in proof.missing]
 
 
 def first_of_each_subject(failures: list[Failure]) -> list[Failure]:
@@ -52,15 +54,24 @@ def first_of_each_subject(failures: list[Failure]) -> list[Failure]:
 
 
 def summary_of(proofs: list[Proof], seconds: float) -> str:
-    wrong = [proof for proof in proofs if not proof.holds]
     comparisons = sum(sum(proof.counts.values()) for proof in proofs)
-    if wrong:
-        text = f"{len(wrong)} of {len(proofs)} entries are wrong: {', '.join(proof.key for proof in wrong)}"
-    else:
-        text = f"{len(proofs)} {'entries' if len(proofs) != 1 else 'entry'} proven"
-    text += f"; {comparisons} comparisons, {seconds:.1f} s"
+    wrong = [proof.key for proof in proofs if not proof.holds]
+    unproven = [proof.key for proof in proofs if proof.holds and not proof.is_proven]
+    verdicts = [
+        f"{len(keys)} of {len(proofs)} entries are {word}: {', '.join(keys)}"
+        for word, keys in (("wrong", wrong), ("unproven", unproven))
+        if keys
+    ]
+    text = "; ".join(verdicts) or f"{len(proofs)} {'entries' if len(proofs) != 1 else 'entry'} proven"
+    text += f"; {comparisons} comparisons, {mutants_in(proofs)}{seconds:.1f} s"
     unread = [proof.key for proof in proofs if proof.not_run]
     return text + (f"\nnot everything was run for: {', '.join(unread)}" if unread else "")
+
+
+def mutants_in(proofs: list[Proof]) -> str:
+    made, killed = (sum(getattr(proof.mutants, name) for proof in proofs) for name in ("made", "killed"))
+    equal = sum(len(proof.mutants.equal) for proof in proofs)
+    return f"{made} mutants of formulas ({killed} noticed, {equal} equal to the formula), " if made else ""
 
 
 class Bar:

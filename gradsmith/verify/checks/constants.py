@@ -25,6 +25,8 @@ def check(subject: Subject, proof: Proof) -> None:
         return
     refused = not_implemented(subject.row)  # these raise, and are not silent
     for setting in subject.settings():
+        if setting.is_refused:
+            continue
         for place, array in places_of(setting.values):
             if array.dtype.kind in "fc" and place[0] not in refused:
                 check_place(setting, place, proof)

@@ -81,6 +81,8 @@ def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, p
     expectations = slopes_of(lambda step: moved(setting, directions, step).root_arrays())
     for tangent, expected, kind in zip(found, expectations, kinds):
         proof.compare("forward", f"tangent {how} against differences", setting.label, tangent, expected, DIFFERENCES)
+        for place in directions:
+            proof.note_compared(setting.case.number, place[0], "forward", setting.dtype, expected)
         problem = "" if tangent.dtype == kind else f"has dtype {tangent.dtype}, expected {kind}"
         proof.expect("forward", f"dtype of the tangent {how}", setting.label, problem)
 

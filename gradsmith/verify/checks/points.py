@@ -9,9 +9,12 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from ..samples import array_of, as_tensors, at, evaluate, inputs_among, is_written_out, leaves_among
+from ..case import REAL, Setting
+from ..samples import Case, array_of, as_tensors, at, evaluate, inputs_among, is_written_out, leaves_among
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradsmith.generated.op_table import Point
 
     from ..case import Subject
@@ -54,3 +57,10 @@ def values_of(subject: Subject, texts: dict[str, str], dtype: str) -> Values:
                 value = np.asarray(value) if is_constant else np.asarray(value, dtype)
             values[argument.name] = value
     return values
+
+
+def point_settings(subject: Subject) -> Iterator[Setting]:
+    """The points as calls like those of samples."""
+    for point in subject.row.points:
+        case = Case(subject.row._replace(samples=(point.arguments,)), 0)
+        yield Setting(subject, case, case.values(), REAL, "point")

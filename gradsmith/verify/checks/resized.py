@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..case import REAL, Setting
-from ..references import NotAvailable, expected_results
+from ..references import expected_results
 from ..samples import places_of
+from ..variations import REFUSALS
 from . import reverse, value
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ PRECISION = 1e-11
 def check(subject: Subject, proof: Proof) -> None:
     for setting in resized_settings(subject):
         value.check_setting(setting, proof, PRECISION)
-        if setting.places and setting.root_arrays() and str(MANY) not in setting.remark:
+        if setting.places and has_slopes(setting) and str(MANY) not in setting.remark:
             weights = setting.weights()
             reverse.check_differences(setting, weights, setting.gradients(weights), proof)
 
@@ -40,10 +43,16 @@ def resized_settings(subject: Subject) -> Iterator[Setting]:
                 yield setting
 
 
+def has_slopes(setting: Setting) -> bool:
+    """The mean of nothing is NaN, and has none."""
+    roots = setting.root_arrays()
+    return bool(roots) and all(np.all(np.isfinite(root)) for root in roots)
+
+
 def is_accepted(setting: Setting) -> bool:
     try:
         expected_results(setting.subject.row, setting.values)
         setting.results()
-    except (RuntimeError, ValueError, IndexError, TypeError, ArithmeticError, NotAvailable):
+    except REFUSALS:
         return False
     return True

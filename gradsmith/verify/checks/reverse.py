@@ -49,6 +49,7 @@ def check_differences(setting: Setting, weights: list[Array], gradients: list[Ar
         array = at(setting.values, place)
         expected = numeric.gradient(setting.loss_at(place, weights), array)
         proof.compare(prop, f"{name_of(place)} against differences", setting.label, found, expected, DIFFERENCES)
+        proof.note_compared(setting.case.number, place[0], "reverse", setting.dtype, expected)
         kind = "" if found.dtype == array.dtype else f"has dtype {found.dtype}, expected {array.dtype}"
         proof.expect(prop, f"dtype of the {name_of(place)}", setting.label, kind)
 

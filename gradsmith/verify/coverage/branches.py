@@ -1,0 +1,107 @@
+"""Every choice in a formula has to go both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import gradsmith as gs
+from gradsmith.codegen.formula.facts import is_unknown
+from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal
+
+from ..case import Setting
+from ..trees.evaluator import Surroundings, Trace, is_where
+from ..trees.functions import NotEvaluable
+from ..trees.situation import Situation, situation_of
+from ..trees.text import written
+from ..variations import REFUSALS, accepted_setting, variations_of, written_sample
+from .gap import Gap, sample_to_add
+
+if TYPE_CHECKING:
+    from gradsmith.codegen.model import Variant
+
+    from ..case import Subject
+    from ..samples import Values
+    from ..trees.models import Model
+
+
+Looked = tuple[Setting, "Values | None"]  # the tensors where they are not simply the setting's
+
+
+def gaps_of(subject: Subject, model: Model, calls: Iterable[Looked]) -> Iterator[Gap]:
+    trace = Trace()
+    for setting, tensors in calls:
+        note(setting, model, trace, tensors)
+    for where, choice in choices_of(model):
+        missing = [flag for flag in possible(choice) if flag not in trace.of(choice)]
+        if missing and trace.of(choice) | set(missing) == {True, False}:
+            yield gap_of(subject, model, where, choice, missing)
+
+
+def choices_of(model: Model) -> Iterator[tuple[str, Expr]]:
+    """Each text once over the variants that share it."""
+    for variant in model.op.variants:
+        for where, formula in formulas_of(variant):
+            yield from ((where, part) for part in formula.walk() if is_choice(part))
+
+
+def formulas_of(variant: Variant) -> Iterator[tuple[str, Expr]]:
+    for rule in variant.backward.gradients if variant.backward else ():
+        yield f"the formula of '{', '.join(rule.inputs)}'", rule.formula.expr
+    for tangent in variant.tangents.outputs if variant.tangents and variant.tangents.declared else ():
+        yield from (("the formula of the tangent", term.expr) for term in tangent.terms)
+    if variant.forward.kind == "composite" and variant.forward.formula is not None:
+        yield "the forward", variant.forward.formula.expr
+
+
+def is_choice(part: Expr) -> bool:
+    return isinstance(part, (Conditional, IsWanted)) or (is_where(part) and isinstance(part, Call))
+
+
+def possible(choice: Expr) -> tuple[bool, ...]:
+    """The ways that can be taken: not into what nobody has worked out, nor past a constant."""
+    if not isinstance(choice, Conditional):
+        return (True, False)
+    if isinstance(choice.test, Literal):
+        return ()
+    return tuple(flag for flag, part in ((True, choice.body), (False, choice.orelse)) if not is_unknown(part))
+
+
+def note(setting: Setting, model: Model, trace: Trace, tensors: Values | None = None) -> None:
+    """Evaluate all formulas for one call; what cannot be evaluated was not looked at."""
+    try:
+        situation = situation_of(setting, model, tensors=tensors)
+    except REFUSALS:
+        return
+    if situation is None:
+        return
+    for rule in situation.variant.backward.gradients if situation.variant.backward else ():
+        for wanted in [None, *(frozenset({name}) for name in rule.inputs)]:
+            evaluate(situation, rule.formula.expr, trace, wanted)
+    forward = situation.variant.forward
+    if forward.kind == "composite" and forward.formula is not None:
+        evaluate(situation, forward.formula.expr, trace, None)
+
+
+def evaluate(situation: Situation, expr: Expr, trace: Trace, wanted: frozenset[str] | None) -> None:
+    try:
+        around = Surroundings(situation.names, situation.gradients, wanted, trace)
+        with gs.no_grad():
+            situation.model.evaluator.value(expr, around)
+    except (*REFUSALS, NotEvaluable, AttributeError):
+        return
+
+
+def gap_of(subject: Subject, model: Model, where: str, choice: Expr, missing: list[bool]) -> Gap:
+    test = choice.test if isinstance(choice, Conditional) else choice
+    test = choice.arguments[0] if isinstance(choice, Call) else test
+    way = "true" if missing[0] else "false"
+    text = f"`{written(test)}` in {where} is never {way}"
+    for variation in variations_of(model.op, subject.row):
+        setting = accepted_setting(subject, variation.sample)
+        if setting is not None:
+            trace = Trace()
+            note(setting, model, trace)
+            if missing[0] in trace.of(choice):
+                return Gap(text, sample_to_add(written_sample(variation.sample)))
+    return Gap(text, f"a sample where it is {way}")

@@ -1,0 +1,1 @@
+"""Formulas as trees, in memory: found, evaluated and written out."""
