@@ -46,7 +46,15 @@ def problems_of(proof: Proof, places: Places) -> list[str]:
             lines.append(f"    {failure.setting}")
     more = len(proof.failures) - len(failures[:SHOWN])
     lines += [f"    and {more} more"] if more else []
-    return lines + [f"{places[proof.key]}: {proof.key}: not proven: {text}" for text in proof.missing]
+    return lines + [f"{places[proof.key]}: {proof.key}: {text}" for text in missing_in(proof)]
+
+
+def missing_in(proof: Proof) -> list[str]:
+    """The gaps, and the first of the mutants that survive: what notices one mostly notices others."""
+    survivors = [f"not proven: {survivor}" for survivor in proof.mutants.survivors]
+    more = len(survivors) - SHOWN
+    last = [f"not proven: {more} more mutants were not noticed"] if more > 0 else []
+    return [*(f"not proven: {gap}" for gap in proof.gaps), *survivors[:SHOWN], *last]
 
 
 def first_of_each_subject(failures: list[Failure]) -> list[Failure]:

@@ -8,6 +8,7 @@ import pytest
 
 from gradsmith.extension.cache import table_file
 from gradsmith.verify import Failure, Proof, __main__, session
+from gradsmith.verify.coverage.gap import Gap
 from gradsmith.verify.matrix import page_of
 from gradsmith.verify.places import Places
 from gradsmith.verify.summary import Bar, line_of, problems_of, summary_of
@@ -29,7 +30,7 @@ def test_some_ops(capsys):
     add, alpha, tanh, summary = capsys.readouterr().out.splitlines()
     assert add.startswith("add ") and alpha.startswith("add.alpha ") and tanh.startswith("tanh ")
     assert re.search(r" value reverse forward double complex in-place out .* \d+\.\d\d s$", tanh)
-    assert re.fullmatch(r"3 entries proven; \d+ comparisons, \d+\.\d s", summary)
+    assert re.fullmatch(r"3 entries proven; \d+ comparisons, \d+ mutants of formulas .*, \d+\.\d s", summary)
 
 
 def test_processes_give_the_proofs_in_order():
@@ -39,7 +40,7 @@ def test_processes_give_the_proofs_in_order():
     assert done.returncode == 2 and "the table has no 'arithmetic_is_no_op'" in done.stderr
     proofs = list(session.prove_rows(session.Source(), range(6), 2))
     assert [proof.key for proof in proofs] == ["add", "add.alpha", "sub", "sub.alpha", "mul", "neg"]
-    assert all(proof.holds for proof in proofs)
+    assert all(proof.is_proven for proof in proofs)
 
 
 def test_unknown_op(capsys):
@@ -76,6 +77,17 @@ def test_failure_names_the_line(monkeypatch, capsys):
     line = re.search(r"(?m)^derivatives.yaml:(\d+): tanh: gradient of 'self' 1.0 instead of 2.0, off by 1$", out)
     assert line and table_file().read_text(encoding="utf-8").splitlines()[int(line[1]) - 1].startswith("- name: tanh(")
     assert "1 of 1 entries are wrong: tanh" in out
+
+
+def test_what_is_missing_makes_the_exit_status_one(monkeypatch, capsys):
+    proof = Proof("tanh", gaps=[Gap("'dim' is never negative", "a sample such as `real(3), dim=-1`")])
+    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [proof])
+    assert __main__.main(["tanh"]) == 1
+    out = capsys.readouterr().out
+    assert "UNPROVEN" in out and "1 of 1 entries are unproven: tanh" in out
+    assert re.search(
+        r"yaml:\d+: tanh: not proven: 'dim' is never negative: add a sample such as `real\(3\), dim=-1`", out
+    )
 
 
 def test_a_failure_is_shown_once_for_each_subject(tmp_path):

@@ -10,7 +10,7 @@ from gradsmith.codegen.formula.facts import is_unknown
 from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal
 
 from ..case import Setting
-from ..trees.evaluator import Surroundings, Trace, is_where
+from ..trees.evaluator import Trace, is_where
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written
@@ -85,7 +85,7 @@ def note(setting: Setting, model: Model, trace: Trace, tensors: Values | None = 
 
 def evaluate(situation: Situation, expr: Expr, trace: Trace, wanted: frozenset[str] | None) -> None:
     try:
-        around = Surroundings(situation.names, situation.gradients, wanted, trace)
+        around = situation.surroundings(situation.names, situation.gradients, wanted=wanted, trace=trace)
         with gs.no_grad():
             situation.model.evaluator.value(expr, around)
     except (*REFUSALS, NotEvaluable, AttributeError):

@@ -132,7 +132,7 @@ def recorded(
 ) -> Iterator[Any]:
     """The gradients that a tree gives, as the engine would pass them on, with their history."""
     names = {**situation.arguments(tensors), **situation.outputs(results)}
-    found = situation.model.evaluator.value(tree, Surroundings(names, situation.defined(given)))
+    found = situation.model.evaluator.value(tree, situation.surroundings(names, situation.defined(given)))
     for name, part in zip(rule.inputs, found if rule.is_joint else (found,)):
         for place, gradient in situation.placed(name, part):
             like = tensors[name] if len(place) == 1 else tensors[name][place[1]]

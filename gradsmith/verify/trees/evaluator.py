@@ -72,6 +72,7 @@ class Surroundings:
 
     names: Mapping[str, Any]
     gradients: Sequence[Any] = ()
+    results: Sequence[Any] = ()  # of which an undefined gradient has the shape
     wanted: frozenset[str] | None = None  # None for all
     trace: Trace | None = None
 
@@ -87,7 +88,8 @@ class Evaluator:
             case Name(name=name):
                 return around.names[name]
             case Gradient(index=index):
-                return around.gradients[index]
+                gradient = around.gradients[index]
+                return gs.zeros_like(around.results[index]) if gradient is None else gradient
             case Gradients():
                 return list(around.gradients)
             case Literal(value=value):

@@ -99,8 +99,13 @@ class Situation:
         )
         return {place: array_of(gradient) for place, gradient in zip(self.setting.places, found)}
 
+    def surroundings(self, names: Mapping[str, Any], gradients: Sequence[Any], **more: Any) -> Surroundings:
+        outputs = [names[name] for name in self.variant.signature.output_names]
+        results = outputs[0] if self.variant.signature.returns[0].type.is_list else outputs
+        return Surroundings(names, gradients, results, **more)
+
     def value(self, expr: Expr, trace: Trace | None = None) -> Any:
-        around = Surroundings(self.names, self.gradients, trace=trace)
+        around = self.surroundings(self.names, self.gradients, trace=trace)
         with gs.no_grad():
             return self.model.evaluator.value(expr, around)
 

@@ -52,8 +52,8 @@ def test_reductions_try_each_kind_of_dim() -> None:
         "  forward: array(np.sum(self, dim, keepdims=keepdim))\n  nondifferentiable: a case"
     )
     assert samples_of(entry) == [
-        "self=real(3, 4), dim=0",
-        "self=real(3, 4), dim=-1, keepdim=True",
+        "self=real(3, 4), dim=0, keepdim=True",
+        "self=real(3, 4), dim=-1",
         "self=real(2, 3, 4), dim=(0, -1)",
         "self=real(3, 4), dim=None, keepdim=True",
     ]
