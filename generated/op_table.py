@@ -543,6 +543,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 4)"},
+            {"self": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -4129,6 +4130,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)"},
             {"self": "real(2, 3, 4)"},
+            {"self": "real()"},
         ),
         operators=(),
         aliases=(),

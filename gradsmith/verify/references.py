@@ -198,7 +198,7 @@ def T(x: Array) -> Array:
 
 
 def mT(x: Array) -> Array:
-    return np.swapaxes(x, -1, -2)
+    return np.swapaxes(x, -1, -2) if x.ndim else x
 
 
 def unsqueeze(x: Array, dim: int) -> Array:
