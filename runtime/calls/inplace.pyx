@@ -290,7 +290,7 @@ cdef frozenset WRITES_SOME = frozenset(("index_put_", "masked_fill_", "scatter_"
 
 cdef bint writes_some_of_overlapping(str op, TensorBase self) except -1:
     """Does `op` leave elements alone that may lie in one place with others, which it writes?"""
-    if op not in WRITES_SOME or not may_overlap_itself(<cnp.ndarray>self.array) or is_meta(self.array):
+    if not may_overlap_itself(<cnp.ndarray>self.array) or op not in WRITES_SOME or is_meta(self.array):
         return False
     return overlaps_itself(<object>self.array)
 
