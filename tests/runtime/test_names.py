@@ -3,6 +3,7 @@
 import inspect
 import operator
 import pickle
+import sys
 
 import pytest
 
@@ -71,7 +72,8 @@ def test_a_tensor_is_a_gradsmith_tensor():
         lambda: gs.ones(1).share_version_with(3),
         lambda: gs.Tensor.sin(3),
         lambda: gs.ones(1)(),
-        lambda: with_statement(gs.ones(1)),
+        # Python 3.10 says nothing but "__enter__".
+        *([lambda: with_statement(gs.ones(1))] if sys.version_info >= (3, 11) else []),
     ],
 )
 def test_errors_say_so(call):
