@@ -10,7 +10,7 @@ from ..entries.declaration import Declaration, DerivedText, RawFormula
 from ..formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from ..formula.guards import inputs_reading
 from ..formula.loops import why_not_loop
-from ..formula.scope import TENSOR, TENSORS, Scope
+from ..formula.scope import GRADIENTS, TENSOR, Scope
 from ..formula.shapes import ShapeCheck
 from ..model import Backward, Forward, GradientRule, SavedTensor, SavedValue
 from ..saving.cost import Prices
@@ -226,10 +226,10 @@ class BackwardBuilder:
     def gradient_variables(self) -> Iterator[tuple[str, Expr]]:
         """`grad` is the gradient of the one differentiable result; with several it means nothing."""
         if self.signature.returns[0].type.is_tensor_list:
-            yield "grads", Gradients(TENSORS)
+            yield "grads", Gradients(GRADIENTS)
             return
         if len(self.signature.returns) > 1:
-            yield "grads", Gradients(TENSORS)
+            yield "grads", Gradients(GRADIENTS)
         wanted = [i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted]
         if len(wanted) == 1:
             yield "grad", Gradient(TENSOR, wanted[0])

@@ -12,7 +12,7 @@ from ..model import Forward
 from ..spec.errors import Problem, did_you_mean, hint_from
 from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
-from ..spec.syntax import describe, parse
+from ..spec.syntax import describe, is_bare_tuple, parse
 from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 from .checking import Context, expect_returns
 
@@ -127,9 +127,8 @@ def _verify_tuple(tree: ast.expr, signature: Signature) -> None:
     """An array for each result; a list of results is one value."""
     if not isinstance(tree, ast.Tuple):
         return
-    is_bare = bool(tree.elts) and tree.end_col_offset == tree.elts[-1].end_col_offset
     if signature.returns[0].type.is_list:
-        if is_bare:
+        if is_bare_tuple(tree):
             raise Problem("forward gives several values for one list", hint="Write them in brackets.")
     elif len(tree.elts) != len(signature.returns) and not any(isinstance(item, ast.Starred) for item in tree.elts):
         wanted = "1 result" if len(signature.returns) == 1 else f"{len(signature.returns)} results"

@@ -20,7 +20,7 @@ from typing import cast, get_args
 
 from ..entries.declaration import Declaration, RawFormula
 from ..formula.facts import is_unknown, settled
-from ..formula.formula import Call, Expr, Gradient, Literal, Name, Subscript, TupleExpr
+from ..formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Subscript, TupleExpr
 from ..formula.scope import TENSOR, TENSORS, Scope
 from ..formula.substitute import substituted
 from ..model import Backward, Tangent, TangentRule, Tangents, TangentTerm
@@ -28,7 +28,7 @@ from ..spec.errors import Problem
 from ..spec.names import tangent_name
 from ..spec.schema import Argument, Signature
 from ..spec.schema_types import Type
-from ..spec.syntax import parse
+from ..spec.syntax import called, parse
 from .checking import Context
 from .linearity import is_holomorphic, without_conj
 
@@ -81,7 +81,17 @@ class TangentBuilder:
                 return "the op takes a list of tensors"
             if any(g.is_joint and not isinstance(g.formula.expr, TupleExpr) for g in self.backward.gradients):
                 return "one formula gives the gradients of several inputs"
+            if any(map(may_be_none, self.formulas())):
+                return "a formula may give None"
+        if rule in ("auto_linear", "auto_linear_in_each") and self.signature.returns[0].type.written:
+            return "the op would write into a tangent"
         return ""
+
+    def formulas(self) -> Iterator[Expr]:
+        """One for each input, as far as they are apart."""
+        for gradient in self.backward.gradients:
+            expr = gradient.formula.expr
+            yield from expr.items if isinstance(expr, TupleExpr) else (expr,)
 
     def explicit(self, declared: tuple[RawFormula, ...]) -> Tangents | None:
         outputs = [output for raw in declared for output in self.explicit_outputs(raw)]
@@ -190,8 +200,7 @@ class TangentBuilder:
         forward = self.declaration.forward
         if forward is None or forward.kind != "array" or self.declaration.package:
             return False
-        called = forward.text.partition("(")[0].strip()
-        return called in self.context.functions
+        return called(forward.text) in self.context.functions
 
     def by_rule(self, rule: TangentRule, *, declared: bool) -> Tangents:
         outputs: tuple[Tangent, ...] = ()
@@ -209,7 +218,10 @@ class TangentBuilder:
             expr = gradient.formula.expr
             parts = expr.items if isinstance(expr, TupleExpr) else (expr,)
             for name, part in zip(gradient.inputs, parts, strict=True):
-                yield self.term(self.along(settled(part), Name(TENSOR, tangent_name(name))))
+                if is_unknown(part):
+                    yield TangentTerm((name,), settled(part))  # an error where there is a tangent
+                elif any(isinstance(step, Gradient) for step in part.walk()):
+                    yield self.term(self.along(settled(part), Name(TENSOR, tangent_name(name))))
 
     def along(self, formula: Expr, tangent: Expr) -> Expr:
         """The gradient ``F(grad) = grad * conj(f')`` made a derivative along a tangent: ``conj(F(conj(t)))``."""
@@ -267,6 +279,11 @@ class TangentBuilder:
 
     def error(self, raw: RawFormula, problem: str, hint: str = "") -> None:
         self.context.error(raw.text, 0, self.declaration.base, problem, hint)
+
+
+def may_be_none(expr: Expr) -> bool:
+    """In some calls only: what is always None, or an error, is no choice."""
+    return isinstance(expr, Conditional) and expr.type.optional
 
 
 def summands(node: ast.expr) -> Iterator[ast.expr]:

@@ -231,6 +231,11 @@ def _converted(value: Expr, argument: Argument) -> Expr:
         raise Mismatch(
             f"wants a {argument.type.plain} as '{argument.name}', where None may come. Test it with 'is None' first"
         )
+    if value.type.optional_items and expect_conversion(_without_none_among(value), argument.type):
+        raise Mismatch(
+            f"wants {argument.type.plain} as '{argument.name}', where None may be among the tensors. "
+            "Give it to a helper or op that takes Tensor?[]"
+        )
     raise Mismatch(f"wants {argument.type.plain} as '{argument.name}', not {_shown_type(value)}")
 
 
@@ -243,6 +248,10 @@ def _without_none(value: Expr) -> Expr:
     return replace(value, type=value.type.required)
 
 
+def _without_none_among(value: Expr) -> Expr:
+    return replace(value, type=replace(value.type, optional_items=False))
+
+
 def expect_conversion(value: Expr, wanted: Type) -> Expr | None:
     """`value` as an expression of type `wanted`, or None when it is none.
 
@@ -251,7 +260,7 @@ def expect_conversion(value: Expr, wanted: Type) -> Expr | None:
     """
     have = value.type
     if wanted.name == "object":
-        return value
+        return replace(value, type=wanted) if isinstance(value, TupleExpr) else value  # an index of several tensors
     if wanted.union_scalar:  # of a helper: ops have no unions left
         sides = (wanted.expanded(to_scalar=False), wanted.expanded(to_scalar=True))
         return value if any(expect_conversion(value, side) for side in sides) else None
@@ -261,13 +270,17 @@ def expect_conversion(value: Expr, wanted: Type) -> Expr | None:
         return _repeated(value, wanted)
     if have.is_list != wanted.is_list or not _has_length(value, wanted.length):
         return None
-    if isinstance(value, TupleExpr) and not value.items:
+    if wanted.is_list and _is_empty(value):
         return replace(value, type=wanted.plain)
     if have.optional_items and not wanted.optional_items:
         return None
     if have.name == wanted.name or _widens(have, wanted):
         return value
     return None
+
+
+def _is_empty(value: Expr) -> bool:
+    return (isinstance(value, TupleExpr) and not value.items) or (isinstance(value, Literal) and value.value == ())
 
 
 def _repeated(value: Expr, wanted: Type) -> Expr | None:

@@ -81,6 +81,10 @@ class CythonPrinter:
         text, own = self._print(expr)
         return f"({text})" if own < binding else text
 
+    def parts(self, expr: Expr) -> str:
+        """The text of what is only read item by item: a tuple costs less than a list."""
+        return _tuple([self.text(item) for item in expr.items]) if isinstance(expr, TupleExpr) else self.text(expr)
+
     def arguments(self, exprs: tuple[Expr, ...]) -> str:
         return ", ".join(map(self.text, exprs))
 
@@ -123,12 +127,16 @@ class CythonPrinter:
             case Slice(start=start, stop=stop):
                 ends = ["" if end is None else self.text(end) for end in (start, stop)]
                 return ":".join(ends), CONDITIONAL
+            case TupleExpr(items=items) if expr.type.is_tensor_list:  # what takes one is declared `list`
+                return f"[{self.arguments(items)}]", ATOM
             case TupleExpr(items=items):
                 return _tuple([self.text(item) for item in items]), ATOM
         raise TypeError(f"no Cython text for {type(expr).__name__}")
 
     def _literal(self, literal: Literal) -> tuple[str, int]:
         value = literal.value
+        if literal.type.is_tensor_list and value == ():
+            return "[]", ATOM
         if literal.type.name == "dtype" and isinstance(value, str):
             return f'np.dtype("{value}")', ATOM
         return literal_text(value), UNARY if _is_negative(value) else ATOM

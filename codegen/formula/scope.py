@@ -10,6 +10,7 @@ from .formula import Expr
 
 TENSOR = Type("Tensor")
 TENSORS = Type("Tensor", is_list=True)
+GRADIENTS = Type("Tensor", is_list=True, optional_items=True)  # None where no gradient has arrived
 INT = Type("int")
 BOOL = Type("bool")
 

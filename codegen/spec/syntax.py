@@ -67,6 +67,17 @@ def _verify_texts(tree: ast.AST) -> None:
                 raise Problem("has a text with half of a surrogate pair", node.col_offset) from None
 
 
+def called(text: str) -> str:
+    """The function that an expression is a call of and nothing else, or ""."""
+    node = parse_python(text)
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def is_bare_tuple(node: ast.expr) -> bool:
+    """Is it a tuple without parentheses of its own?"""
+    return isinstance(node, ast.Tuple) and bool(node.elts) and node.end_col_offset == node.elts[-1].end_col_offset
+
+
 def describe(node: ast.AST) -> str:
     """``ListComp`` -> "list comp": good enough for syntax that is not allowed."""
     name = type(node).__name__

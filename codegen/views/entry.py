@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..formula.formula import BINDING, Call, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
 from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from ..spec.names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
 from ..spec.schema import Argument
+from ..spec.syntax import called, is_bare_tuple, parse_python
 from .fused_loops import forward_kernel, numbers_of, tensors_of
 from .model import (
     ByCopy,
@@ -25,7 +26,7 @@ from .model import (
     c_type,
 )
 from .node import everything_saved, node_view
-from .tangent import tangent_condition, tangent_view
+from .tangent import tangent_condition, tangent_reads, tangent_view
 
 # ---- entries
 
@@ -79,15 +80,7 @@ def has_inplace(op: Op, variant: Variant) -> bool:
 
 def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
     if variant.written:
-        composite = variant.forward.kind == "composite"  # made of ops that write
-        record = _inplace_record(variant)
-        return (
-            None
-            if composite
-            else InplaceView(
-                variant.c_entry, op.base, record, False, False, "", None, False, op.policy.resets_accumulator
-            )
-        )
+        return None if variant.forward.kind == "composite" else _written_view(op, variant)  # made of ops that write
     if not has_inplace(op, variant):
         return None
     return InplaceView(
@@ -100,6 +93,32 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
         by_copy=_by_copy(variant),
         ends_tangents=variant.tangents is None,
     )
+
+
+def _written_view(op: Op, variant: Variant) -> InplaceView:
+    """An op that is in place by its signature."""
+    return InplaceView(
+        name=variant.c_entry,
+        op=op.base,
+        record=_inplace_record(variant),
+        is_view=False,
+        is_composite=False,
+        text="",
+        by_copy=None,
+        ends_tangents=False,
+        resets_accumulator=op.policy.resets_accumulator,
+        kept=tuple(_read_after_write(variant)),
+    )
+
+
+def _read_after_write(variant: Variant) -> Iterator[str]:
+    """Tensors whose values the rule of forward mode reads: a write changes `self` and all that shares its memory."""
+    if variant.tangents is None:
+        return
+    read = tangent_reads(variant)
+    for argument in variant.signature.arguments:
+        if argument.name in read and argument.type.is_differentiable:
+            yield argument.name
 
 
 def _by_copy(variant: Variant) -> ByCopy | None:
@@ -255,7 +274,8 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
         return _ufunc_view(variant)
     if forward.kind == "array":
         text = array_text(forward.text, array_names(variant, table))
-        return ComputeView("array", text=f"owned(({text}))" if _calls_python(variant, table) else text)
+        guard = _guard(variant, table)
+        return ComputeView("array", text=_guarded(text, guard) if guard else text)
     assert forward.formula is not None
     text = _composite_text(variant, {})
     if forward.kind == "composite":
@@ -307,6 +327,18 @@ def array_names(variant: Variant, table: Table) -> dict[str, str]:
         elif argument.type.name == "object":
             names[argument.name] = f"arrays_in({argument.name})"
     return names
+
+
+def _guarded(text: str, guard: str) -> str:
+    return f"{guard}(({text}))" if is_bare_tuple(parse_python(text)) else f"{guard}({text})"
+
+
+def _guard(variant: Variant, table: Table) -> str:
+    """The function that sees to whose arrays and memory the values of an expression are, where that is not known."""
+    if variant.is_view or variant.written:
+        return "owned" if _calls_python(variant, table) else ""
+    is_ours = table.library is None and called(variant.forward.text) in dict(variant.forward.functions)
+    return "" if is_ours else "own_memory"
 
 
 def _calls_python(variant: Variant, table: Table) -> bool:

@@ -317,6 +317,7 @@ class InplaceView:
     text: str  # the composite, of the `original` value of `self`
     by_copy: ByCopy | None  # when the result of the op is computed first and then copied into `self`
     ends_tangents: bool  # the values written depend on no tangent: those of `self` end
+    kept: tuple[str, ...] = ()  # what forward mode reads after the write as it was before; `self` as `original`
     resets_accumulator: bool = False  # `self`, where it is a leaf, gets another one
 
 
@@ -349,6 +350,12 @@ class EntryView:
     def arguments(self) -> str:
         """``self, other``"""
         return ", ".join(p.name for p in self.parameters)
+
+    @property
+    def arguments_before(self) -> str:
+        """The same for the rule of forward mode, which runs after a write."""
+        is_kept = self.inplace is not None and "self" in self.inplace.kept
+        return ", ".join("original" if p.name == "self" and is_kept else p.name for p in self.parameters)
 
     @property
     def operands(self) -> str:

@@ -203,7 +203,7 @@ def _gradient_view(
         needs=_needs(backward, gradient),
         loads=loads,
         parts=tuple(PartView(p.name, own.text(p.expr)) for p in formulas.parts if p.readers == (index,)),
-        text=own.text(formulas.formulas[index]),
+        text=own.parts(formulas.formulas[index]),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..formula.facts import settled
+from ..formula.formula import Name
 from ..formula.printing import CythonPrinter
 from ..model import Tangents, TangentTerm, Variant
 from ..spec.names import tangent_name, tangents_name
-from .model import TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
+from .model import Incoming, TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
 from .node import gradient_names, incoming
 
 
@@ -38,6 +39,17 @@ def tangent_view(variant: Variant) -> TangentView | None:
         transposed=tuple(_transposed(variant, tangents)),
         stand_ins=stand_ins,
     )
+
+
+def tangent_reads(variant: Variant) -> frozenset[str]:
+    """Names whose values the rule reads, tangents among them."""
+    tangents, backward = variant.tangents, variant.backward
+    if tangents is None or backward is None:
+        return frozenset()
+    exprs = [term.expr for output in tangents.outputs for term in output.terms]
+    if tangents.rule == "transposed":
+        exprs = [settled(gradient.formula.expr) for gradient in backward.gradients]
+    return frozenset(part.name for expr in exprs for part in expr.walk() if isinstance(part, Name))
 
 
 def tangent_condition(variant: Variant, names: Iterable[str]) -> str:
@@ -85,7 +97,8 @@ def _term(term: TangentTerm, tangents: Tangents, printer: CythonPrinter) -> Tang
 def _stand_ins(variant: Variant) -> tuple[tuple[str, str], ...]:
     """Results, and what the formulas call their gradients."""
     names = variant.signature.output_names
-    return tuple((names[grad.index], grad.name) for grad in incoming(variant))
+    read = incoming(variant) or [Incoming(name, i) for i, name in enumerate(gradient_names(variant))]
+    return tuple((names[grad.index], grad.name) for grad in read)
 
 
 def _transposed(variant: Variant, tangents: Tangents) -> Iterator[TransposedPart]:
@@ -101,6 +114,6 @@ def _transposed(variant: Variant, tangents: Tangents) -> Iterator[TransposedPart
             comment=f"{', '.join(gradient.inputs)}: {' '.join(gradient.formula.text.split())}",
             condition=" or ".join(f"{tangent_name(name)} is not None" for name in gradient.inputs),
             inputs=tuple((name, tangent_name(name)) for name in gradient.inputs),
-            text=printer.text(settled(gradient.formula.expr)),
+            text=printer.parts(settled(gradient.formula.expr)),
             kind="joint" if gradient.is_joint else "list" if gradient.inputs[0] in lists else "single",
         )

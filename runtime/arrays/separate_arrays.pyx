@@ -40,6 +40,8 @@ cdef extern from "numpy/arrayobject.h":
     )
 
 cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *) noexcept
+    PyObject *PySequence_Fast_GET_ITEM(object, Py_ssize_t)
     object PyWeakref_NewRef(object, PyObject *callback)
 
 cdef enum:
@@ -122,6 +124,33 @@ cdef object owned(object result):
         return result
     shared = share_below(result)
     return separate(result) if shared is None else view_of_share(shared, result)
+
+
+cdef object own_memory(object result):
+    """What an expression gave as new values. A copy where anybody else has the memory: an input, or its author."""
+    if isinstance(result, (list, tuple)):
+        return own_parts(result)
+    return result if is_unshared(<PyObject *>result) else np.array(result)
+
+
+cdef list own_parts(object parts):
+    cdef bint is_new = Py_REFCNT(<PyObject *>parts) == 1
+    cdef list found = []
+    cdef PyObject *part
+    cdef Py_ssize_t i
+    for i in range(len(parts)):
+        part = PySequence_Fast_GET_ITEM(parts, i)      # borrowed: only `parts` refers to it
+        found.append(<object>part if is_new and is_unshared(part) else np.array(<object>part))
+    return found
+
+
+cdef bint is_unshared(PyObject *array) noexcept:
+    """Has nobody else the array or its memory, or is it none with data?"""
+    cdef PyObject *base
+    if not cnp.PyArray_Check(<object>array) or is_meta(array) or is_exclusive(array):
+        return True
+    base = cnp.PyArray_BASE(<cnp.ndarray>array)
+    return Py_REFCNT(array) == 1 and base != NULL and cnp.PyArray_Check(<object>base) and is_exclusive(base)
 
 
 cdef MemoryShare share_below(object array):

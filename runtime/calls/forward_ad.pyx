@@ -144,8 +144,8 @@ cdef class LevelWalk:
         return 0
 
     cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1:
-        """One formula of a transposed rule, and the tangent of its input."""
-        if formula is None:
+        """One formula of a transposed rule, and the tangent of its input; of a joint one, not every input has one."""
+        if formula is None or tangent is None:
             return 0
         if self.formulas is None:
             self.formulas, self.cotangents = [], []

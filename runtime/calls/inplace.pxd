@@ -5,6 +5,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 cdef int check_inplace(str op, TensorBase self) except -1                   # may the elements be written?
 cdef int check_change(str op, TensorBase self) except -1    # may the tensor be given another shape, or other memory?
 cdef TensorBase original_of(TensorBase self)
+cdef object kept_from_write(TensorBase self, object operand)        # what forward mode reads of it after the write
 cdef Node prepare_history(str op, TensorBase self, Node node)       # before the write, when it is recorded
 cdef void finish_inplace(TensorBase self, Node history) noexcept        # after it
 cdef bint writes_some_of_overlapping(str op, TensorBase self) except -1    # of those in one place?

@@ -249,6 +249,16 @@ cdef TensorBase original_of(TensorBase self):
     return original
 
 
+cdef object kept_from_write(TensorBase self, object operand):
+    """An operand, or a list of them, for a rule that runs after a write to `self`: copies where that changes them."""
+    if operand is None:
+        return None
+    if not isinstance(operand, TensorBase):
+        return [kept_from_write(self, item) for item in operand]
+    cdef TensorBase tensor = <TensorBase>operand
+    return original_of(tensor) if np.may_share_memory(<object>self.array, <object>tensor.array) else tensor
+
+
 cdef Node prepare_history(str op, TensorBase self, Node node):
     """The history that the tensor (or its base) will have after the write that `node` records.
 

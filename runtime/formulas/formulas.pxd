@@ -6,7 +6,7 @@ that of an overload: ``where_number`` is called as `where` with a number for the
 
 from gradsmith.runtime.formulas.schema_types cimport (
     Bool, Device, DType, Float, Int, IntList, OptionalInt, OptionalIntList, OptionalScalar, OptionalStr, OptionalTensor,
-    Str, Tensor, TensorList, TensorOrScalar,
+    OptionalTensors, Str, Tensor, TensorList, TensorOrScalar,
 )
 
 cpdef Tensor zeros_like(Tensor self)
@@ -32,8 +32,8 @@ cpdef Tensor prod_backward(Tensor gradient, Tensor self, Tensor value)
 cpdef Tensor prod_backward_dim(Tensor gradient, Tensor self, Tensor value, Int dim, Bool keepdim)
 cpdef Tensor flattened(Tensor self, Int start_dim, Int end_dim)
 cpdef TensorList cat_backward(Tensor gradient, object shapes, Int dim)
-cpdef TensorList filled_parts(TensorList gradients, IntList sizes, IntList shape, DType dtype, Int dim)
-cpdef TensorList filled_slices(TensorList gradients, IntList shape, DType dtype, Int dim)
+cpdef TensorList filled_parts(OptionalTensors gradients, IntList sizes, IntList shape, DType dtype, Int dim)
+cpdef TensorList filled_slices(OptionalTensors gradients, IntList shape, DType dtype, Int dim)
 cpdef Tensor gather_backward(Tensor gradient, IntList shape, Int dim, Tensor index)
 cpdef Tensor scatter_backward_src(Tensor gradient, Int dim, Tensor index, IntList shape)
 cpdef Tensor index_select_backward(Tensor gradient, IntList shape, Int dim, Tensor index)

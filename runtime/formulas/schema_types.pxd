@@ -8,6 +8,7 @@ ctypedef object Tensor  # Tensor
 ctypedef object TensorOrScalar  # Tensor|Scalar
 ctypedef object OptionalTensor  # Tensor?
 ctypedef object TensorList  # Tensor[]
+ctypedef object OptionalTensors  # Tensor?[]
 
 ctypedef object Scalar  # Scalar
 ctypedef object OptionalScalar  # Scalar?

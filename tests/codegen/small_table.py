@@ -135,7 +135,7 @@ shape:
   doc: Joined.
 - name: unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
   forward: array(list(np.moveaxis(self, dim, 0)))
-  self: cat(grads, dim)
+  self: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
   variants: [function, method]
   samples: real(3)
   doc: Parts.

@@ -136,6 +136,38 @@ def test_a_gradient_that_nobody_has_worked_out(ops, x, y):
     assert str(raised.value) == "the derivative for 'guarded: other' is not implemented."
 
 
+def tangent(function, *tensors):
+    """Of the result, where all of the tensors have the tangent one."""
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(function(*(forward_ad.make_dual(t, gs.ones(3)) for t in tensors))).tangent
+
+
+def test_an_op_of_which_no_gradient_is_known(ops, x, y):
+    for result in (ops.unknown(x), ops.unknown_loop(x, y)):
+        with pytest.raises(NotImplementedError, match="the derivative for 'unknown"):
+            result.sum().backward()
+    a, b = x.detach(), y.detach()
+    for call in (ops.unknown, lambda t: ops.unknown_loop(t, b)):
+        with pytest.raises(NotImplementedError, match="the derivative for 'unknown"):
+            tangent(call, a)
+    assert ops.unknown_loop(a, b).tolist() == [4, 10, 18]
+
+
+def test_a_gradient_that_is_not_always_there(ops, x, y):
+    assert gradient(ops.sometimes(x, True), x) == [[1, 1, 1]]
+    assert grad(ops.sometimes(x, False).sum(), [x], allow_unused=True) == (None,)
+    assert tangent(lambda t: ops.sometimes(t, True), x.detach()).tolist() == [1, 1, 1]
+    assert tangent(lambda t: ops.sometimes(t, False), x.detach()) is None
+    assert grad(ops.absent(x, y).sum(), [x], allow_unused=True) == (None,)
+    assert tangent(ops.absent, x.detach(), y.detach()).tolist() == [1, 1, 1]
+
+
+def test_a_joint_rule_of_which_one_input_has_a_tangent(ops, x, y):
+    a, b = x.detach(), y.detach()
+    assert tangent(lambda t: ops.blend(t, b, gs.zeros(3)), a).tolist() == [4, 5, 6]
+    assert tangent(lambda t: ops.blend(a, t, gs.zeros(3)), b).tolist() == [1, 2, 3]
+
+
 # ---- outputs
 
 
@@ -190,6 +222,35 @@ def test_strides_are_kept_as_numbers(ops):
     assert gradient(result, base, retain_graph=True) == [[0, 12, 0, 12, 0, 12, 0, 0]]
     assert result.grad_fn._saved_self_stride == (2,)
     assert not hasattr(result.grad_fn, "_saved_self")
+
+
+# ---- memory
+
+
+@pytest.mark.parametrize("name", ["itself", "twice", "parts", "constant"])
+def test_results_have_memory_of_their_own(ops, x, name):
+    values = x.detach().clone()
+    results = getattr(ops, name)(values)
+    before = getattr(ops, name)(values)
+    for result in results if isinstance(results, (tuple, list)) else [results]:
+        result.zero_()
+    assert values.tolist() == [1, 2, 3] and values._version == 0
+    again = getattr(ops, name)(values)
+    for one, other in zip(*(r if isinstance(r, (tuple, list)) else [r] for r in (before, again))):
+        assert one.tolist() == other.tolist() and any(one.tolist())
+
+
+def test_gradients_after_a_write_to_what_might_be_the_argument(ops, x):
+    y = x * 1
+    product = y * y
+    ops.itself(y).zero_()
+    assert gradient(product, x) == [[2, 4, 6]]
+    matrix = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
+    ops.turned(matrix)[0].zero_()
+    assert matrix.tolist() == [[1, 2], [3, 4]]
+    one, other = ops.twice(x.detach())
+    one.zero_()
+    assert other.tolist() == [1, 2, 3]
 
 
 # ---- accumulators

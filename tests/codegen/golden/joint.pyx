@@ -44,7 +44,7 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
     check_no_gradient(anchor, "blend", "anchor")
     cdef int depth = begin_replaceable_op("blend", (self, weight, anchor, beta)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        array_of(self) * array_of(weight) + beta * array_of(anchor)
+        own_memory(array_of(self) * array_of(weight) + beta * array_of(anchor))
     )
     cdef BlendBackward0 node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):

@@ -50,7 +50,7 @@ cdef int tangents_addcmul_tensor(
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        array_of(self) + value * array_of(tensor1) * array_of(tensor2)
+        own_memory(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     )
     cdef AddcmulBackward0 node
     if requires_grad_3(self, tensor1, tensor2):
@@ -85,7 +85,7 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             set_value(node, 0, value)
         history = prepare_history("addcmul_", self, node)
-    write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * array_of(tensor2))
+    write_inplace("addcmul_", self, own_memory(array_of(self) + value * array_of(tensor1) * array_of(tensor2)))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -134,7 +134,7 @@ cdef int tangents_addcmul_scalar(
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        array_of(self) + value * array_of(tensor1) * tensor2
+        own_memory(array_of(self) + value * array_of(tensor1) * tensor2)
     )
     cdef AddcmulScalarBackward0 node
     if requires_grad_2(self, tensor1):
@@ -163,7 +163,7 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
         history = prepare_history("addcmul_", self, node)
-    write_inplace("addcmul_", self, array_of(self) + value * array_of(tensor1) * tensor2)
+    write_inplace("addcmul_", self, own_memory(array_of(self) + value * array_of(tensor1) * tensor2))
     finish_inplace(self, history)
     return ended(depth, self)
 

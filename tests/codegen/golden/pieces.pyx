@@ -4,15 +4,20 @@
 cdef class PiecesBackward0(Node):
     """Backward of ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
 
+    # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object dim
-        # self: cat(grads, dim)
-        dim = value_of(self, 0)
-        set_grad_input(grad_inputs, 0, op_cat(gradients, dim))
+        cdef object self_shape, self_dtype, dim
+        # self: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
+        self_shape = value_of(self, 0)
+        self_dtype = value_of(self, 1)
+        dim = value_of(self, 2)
+        set_grad_input(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
 
-    _saved_dim = saved_value(0)
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_dim = saved_value(2)
 
 cdef int tangents_pieces(list result, TensorBase self, object dim) except -1:
     """Forward mode: auto_linear."""
@@ -28,8 +33,10 @@ cdef list op_pieces(TensorBase self, object dim):
     cdef PiecesBackward0 node
     if requires_grad_1(self):
         node = PiecesBackward0.__new__(PiecesBackward0)
-        connect_1(node, 0, 1, self)
-        set_value(node, 0, dim)
+        connect_1(node, 0, 3, self)
+        set_value(node, 0, shape_of(self))
+        set_value(node, 1, dtype_of(self))
+        set_value(node, 2, dim)
         set_history_list(result, node)
     if depth:
         end_op(depth, result)
@@ -58,7 +65,7 @@ def pieces(input, dim=0):
     Raises: TypeError
 
     Gradients:
-        input: cat(grads, dim)
+        input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
         result: auto_linear
     """
     return call_pieces(input, dim)
@@ -92,7 +99,9 @@ cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
 
 cdef TensorBase op_join(list tensors, object dim):
     cdef int depth = begin_replaceable_op("join", (tensors, dim)) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(np.concatenate(arrays_of(tensors), dim))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        own_memory(np.concatenate(arrays_of(tensors), dim))
+    )
     cdef JoinBackward0 node
     if requires_grad_list(tensors):
         node = JoinBackward0.__new__(JoinBackward0)

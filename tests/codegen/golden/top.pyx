@@ -40,7 +40,7 @@ cdef int tangents_top(TensorBase result, TensorBase self) except -1:
 
 cdef TensorBase op_top(TensorBase self):
     cdef int depth = begin_replaceable_op("top", (self,)) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(np.max(array_of(self)))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(own_memory(np.max(array_of(self))))
     cdef TopBackward0 node
     if requires_grad_1(self):
         node = TopBackward0.__new__(TopBackward0)
@@ -90,8 +90,8 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
     if replays(depth):
         values, indices = replayed_result()
     else:
-        values_array, indices_array = (
-            np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim)
+        values_array, indices_array = own_memory(
+            (np.max(array_of(self), dim, keepdims=keepdim), np.argmax(array_of(self), dim, keepdims=keepdim))
         )
         values = wrap(values_array)
         indices = wrap(indices_array)

@@ -22,7 +22,7 @@ cdef class ExtentBackward0(Node):
         # parts: (grad_low,) if retain_variables else (grad_low * 1,)
         if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:
             set_grad_inputs(
-                self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),)
+                self, grad_inputs, 1, self.n_edges, [grad_low] if self.is_retained() else [op_mul_scalar(grad_low, 1)]
             )
 
     _saved_pair = saved_value(0)
@@ -53,7 +53,9 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
     if replays(depth):
         low, high = replayed_result()
     else:
-        low_array, high_array = (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
+        low_array, high_array = own_memory(
+            (array_of(self) * pair[0], array_of(self) if scales is None else arrays_of(parts))
+        )
         low = wrap(low_array)
         high = wrap(high_array)
     cdef ExtentBackward0 node

@@ -236,7 +236,7 @@ def test_ufunc_calls() -> None:
 def test_tensors_of_an_array_expression_are_their_arrays() -> None:
     text = "f(Tensor self, Tensor? weight, int dim) -> Tensor\n  forward: array(np.take(self, weight,  dim))\n"
     compute = entry_of(text + "  nondifferentiable: no").compute
-    assert compute.text == "np.take(array_of(self), array_or_none(weight),  dim)"
+    assert compute.text == "own_memory(np.take(array_of(self), array_or_none(weight),  dim))"
 
 
 def test_integers_enter_a_function_of_floats_as_floats() -> None:

@@ -1,0 +1,76 @@
+"""The conformance table: every word of the language, proven, and what no proof tells."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import forward_ad, grad
+
+pytestmark = pytest.mark.compiles
+
+TABLE = Path(__file__).resolve().parent / "conformance.yaml"
+
+
+@pytest.fixture(scope="module")
+def ops(cache):
+    return gs.load(TABLE, methods=True)  # as the proofs do, which so find it built
+
+
+def test_every_entry_is_proven(ops):
+    proofs = subprocess.run(
+        [sys.executable, "-m", "gradsmith.verify", "--table", str(TABLE)], capture_output=True, text=True
+    )
+    assert proofs.returncode == 0, proofs.stdout + proofs.stderr
+
+
+# ---- in place
+
+
+def tangent_in_place(write, value, tangent):
+    """Value and tangent of a tensor after a write to it."""
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.tensor(value), gs.tensor(tangent))
+        write(dual)
+        return tuple(part.tolist() for part in forward_ad.unpack_dual(dual))
+
+
+def test_the_tangent_of_a_write_is_that_of_the_value_before(ops):
+    assert tangent_in_place(ops.cubed_, [2.0, 1.0], [1.0, 1.0]) == ([8, 1], [12, 3])
+    assert tangent_in_place(ops.exped_, [0.0], [2.0]) == ([1], [2])
+    value, tangent = tangent_in_place(lambda t: ops.powered_(t, gs.tensor([2.0])), [3.0], [1.0])
+    assert value == [9] and tangent == [6]
+
+
+def test_an_operand_that_the_write_changes_too(ops):
+    """x ** x, where both are one tensor, or one is a view of the other."""
+    for write in (lambda t: ops.powered_(t, t), lambda t: ops.powered_(t, t[:])):
+        value, (tangent,) = tangent_in_place(write, [2.0], [1.0])
+        assert value == [4] and np.isclose(tangent, 4 * (np.log(2) + 1))
+
+
+def test_a_write_to_a_part_of_a_dual_number(ops):
+    value, tangent = tangent_in_place(lambda t: ops.cubed_(t[1:]), [2.0, 3.0], [1.0, 1.0])
+    assert value == [2, 27] and tangent == [1, 27]
+
+
+def test_levels_of_a_write(ops):
+    with forward_ad.dual_level():
+        outer = forward_ad.make_dual(gs.tensor([2.0]), gs.tensor([1.0]))
+        with forward_ad.dual_level():
+            inner = forward_ad.make_dual(outer * 1, gs.tensor([1.0]))
+            ops.cubed_(inner)
+            first = forward_ad.unpack_dual(inner).tangent
+            assert first.tolist() == [12]
+            assert forward_ad.unpack_dual(first, level=0).tangent.tolist() == [12]
+
+
+def test_a_formula_reads_the_result_of_a_write_to_a_view(ops):
+    x = gs.tensor([0.0, 1.0], requires_grad=True)
+    y = x * 1
+    ops.exped_(y[1:])
+    (found,) = grad(y.sum(), x)
+    np.testing.assert_allclose(found, [1, np.e])
