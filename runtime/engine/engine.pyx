@@ -209,12 +209,19 @@ cdef int enter_all(GraphTask task, list grads) except -1:
             continue
         grad = grads[i]
         Py_INCREF(grad)
-        route(task, node, input_nr, <PyObject *>grad)
+        route(task, node, input_nr, of_recorded_shape(<Node>node, input_nr, <PyObject *>grad))
         if (<Node>node).flags & NODE_LEAF and is_observed(node):
             leaves.append(<object>node)
     if leaves:
         enter_leaves(task, leaves)
     return 0
+
+
+cdef PyObject *of_recorded_shape(Node node, uint32_t input_nr, PyObject *grad) except NULL:
+    """The gradient of a root that was given another shape in place, unseen by the graph; consumes it."""
+    if node.flags & NODE_LEAF or fits(metadata_of(<PyObject *>node, input_nr), grad):
+        return grad
+    return conform_gradient(node, 0, metadata_of(<PyObject *>node, input_nr), grad)
 
 
 cdef int enter_leaves(GraphTask task, list leaves) except -1:

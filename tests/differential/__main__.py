@@ -68,6 +68,7 @@ class Session:
         self.steps += len(report.program.steps)
         self.explained.update(set(report.explained))
         if report.kinds:
+            print(f"seed {report.program.seed}: {report.texts[0]}", flush=True)
             self.failures.setdefault(repr(report.kinds[0]), []).append(report)
         if self.programs % 1000 == 0:
             failed = sum(map(len, self.failures.values()))

@@ -19,6 +19,8 @@ from .predicates import (
     base_came_to_require_grad,
     beside,
     called_before,
+    cancelled_deviation,
+    cancelled_on_arrival,
     cancelled_variance,
     changed_what_was_asked_for,
     compared_in_place,
@@ -29,6 +31,7 @@ from .predicates import (
     extreme_before,
     far_smaller_divisor,
     found_unused_after_the_run,
+    hook_of_another_shape,
     hook_of_what_was_asked_for,
     hook_on_node_of_parts,
     index_of_no_kind,
@@ -58,9 +61,12 @@ from .predicates import (
     several_zeros,
     squares_beyond_float32,
     strides_of_gradient,
+    strides_of_ones,
+    tangent_at_nan,
     two_mistakes_of_complex,
     unknown_argument,
     write_through_expanded,
+    written_by_accumulation,
     written_gradient,
 )
 from .program import STEP
@@ -130,7 +136,7 @@ EXPLANATIONS = (
         "gradients are tensors of their own",
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",
         ("gradients.md", "**Gradients passed by the caller are never modified.**"),
-        lambda d: written_gradient(d) or another_tensor_than_given(d),
+        lambda d: written_gradient(d) or another_tensor_than_given(d) or written_by_accumulation(d),
     ),
     Explanation(
         "unused inputs are found first",
@@ -148,13 +154,19 @@ EXPLANATIONS = (
         "leaves take gradients as they arrive",
         "A leaf with hooks runs as soon as it is complete.",
         ("engine_order.md", "**Leaves take gradients as they arrive.**"),
-        order_of_leaves,
+        lambda d: order_of_leaves(d) or cancelled_on_arrival(d),
     ),
     Explanation(
-        "layout of gradients",
-        "A gradient lies in memory as it was computed.",
+        "layout of gradients, and of dimensions of size one",
+        "A gradient lies in memory as it was computed, and a dimension of size one has no say.",
         ("order_of_dimensions.md", "**Results keep the order of dimensions.**"),
-        strides_of_gradient,
+        lambda d: strides_of_gradient(d) or strides_of_ones(d),
+    ),
+    Explanation(
+        "a shape that changes under a graph",
+        "PyTorch's hooks see a gradient of the shape that the graph has recorded.",
+        ("gradients.md", "**New `.data` also applies to existing graphs.**"),
+        hook_of_another_shape,
     ),
     Explanation(
         "writes through views of expanded tensors",
@@ -178,7 +190,7 @@ EXPLANATIONS = (
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
         ("saved_values.md", "**Saved values have a cost, and the author decides.**"),
-        lambda d: (called_before(d, "masked_select", "sgn", "sign", "index_add", "pow", "**")
+        lambda d: (called_before(d, "masked_select", "gather", "sgn", "sign", "index_add", "pow", "**")
         and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d))
         or negated_gradient(d),
     ),
@@ -333,9 +345,15 @@ EXPLANATIONS = (
         ("special_values.md", "**Limits are values.**"),
         lambda d: of_infinity(d)
         and (
-            called_before(d, "gelu", "silu")
+            called_before(d, "gelu", "silu", "softplus")
             or ((d.aspect != "value" or "grad" in d.step.call) and extreme_before(d))
         ),
+    ),
+    Explanation(
+        "the tangent of a NaN",
+        "PyTorch's is that of the tensor that is no NaN, while its gradient goes to the one that is.",
+        ("special_values.md", "The tangent of `maximum` where one operand is NaN"),
+        tangent_at_nan,
     ),
     Explanation(
         "powers of zero, twice",
@@ -559,9 +577,9 @@ EXPLANATIONS = (
     ),
     Explanation(
         "views inside an op",
-        "PyTorch's einsum and linear give views of what they have computed.",
+        "PyTorch's einsum, linear and nll_loss give views of what they have computed.",
         ("views.md", "**Computed results are not views.**"),
-        lambda d: d.step.call.endswith("detach_") and result_of(d, "einsum", "linear")
+        lambda d: d.step.call.endswith("detach_") and result_of(d, "einsum", "linear", "nll_loss", "cross_entropy")
         and only_pytorch_refuses("Can't detach views")(d),
     ),
     Explanation(
@@ -574,7 +592,7 @@ EXPLANATIONS = (
         "the variance of large equal numbers",
         "What is left of it is rounding.",
         ("special_values.md", "**A variance is zero up to rounding.**"),
-        cancelled_variance,
+        lambda d: cancelled_variance(d) or cancelled_deviation(d),
     ),
     Explanation(
         "an index of no kind",

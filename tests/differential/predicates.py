@@ -114,7 +114,7 @@ def another_mistake(difference: Difference) -> bool:
     if difference.step.call.endswith("cumsum_") and "Bad in-place call" in str(difference.ours):
         return difference.aspect == "error type" and difference.theirs.startswith("IndexError")
     graph = "leaf Variable|automatic differentiation|inference|no_grad mode|out=|out has|resize|desired output type"
-    graph += "|refers? to a single memory location"
+    graph += "|refers? to a single memory location|is a view and is being modified inplace"
     out = "only supports bool tensor for result|Expected the dtype for input and out"
     return difference.aspect == "error type" and bool(re.search(f"{graph}|{out}", texts))
 
@@ -234,6 +234,49 @@ def written_gradient(difference: Difference) -> bool:
     if difference.aspect == "requires_grad" and difference.where.endswith(".grad"):  # the given one, added to
         return "gradient" in difference.step.kwargs and any("create_graph" in step.kwargs for step in runs)
     return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
+
+
+def written_by_accumulation(difference: Difference) -> bool:
+    """A graph has saved a gradient that was given before, to which PyTorch has added that of a later backward."""
+    runs = [step for step in difference.history if step.call.endswith("backward")]
+    given = {name for step in runs[:-1] for name in STEP.findall(step.kwargs.get("gradient", ""))}
+    saved = {name for step in difference.history if step not in runs for name in step.uses() & given}
+    return bool(saved) and only_pytorch_refuses("modified by an inplace operation")(difference)
+
+
+def cancelled_on_arrival(difference: Difference) -> bool:
+    """Gradients beyond 1e16 that cancel out, which PyTorch adds to one another before it adds them to a `grad`."""
+    runs = [step for step in difference.history if step.call.endswith("backward")]
+    extreme = any(step.call == "make" and "'special'" in step.args for step in difference.history)
+    if (
+        difference.aspect != "gradient"
+        or not runs
+        or not extreme
+        or difference.ours is None
+        or difference.theirs is None
+    ):
+        return False
+    other = ~np.isclose(difference.ours, difference.theirs, equal_nan=True)
+    return bool(np.all(np.abs(difference.ours[other] - difference.theirs[other]) < 10))
+
+
+def hook_of_another_shape(difference: Difference) -> bool:
+    """A hook on a tensor that was given another shape in place, unseen by the graph."""
+    changed = {
+        name
+        for step in difference.history
+        if step.mode
+        and re.search(r"\.(un)?squeeze_|\.(transpose|t|swapaxes|swapdims|resize|as_strided|set)_", step.call)
+        for name in step.uses()
+    }
+    hooked = any(step.call == "hook" and step.uses() & changed for step in difference.history)
+    return difference.aspect == "shape" and difference.where.startswith("hook") and hooked
+
+
+def strides_of_ones(difference: Difference) -> bool:
+    """Dimensions of size one in operands that are broadcast, of which PyTorch compares the strides."""
+    shapes = {x.shape for x in difference.operands}
+    return difference.aspect == "strides" and len(shapes) > 1 and any(1 in shape for shape in shapes)
 
 
 def made_of(steps: Sequence[Step], names: Iterable[str | None]) -> set[str | None]:
@@ -410,6 +453,25 @@ def negated_gradient(difference: Difference) -> bool:
         and any(re.search(r"\.cos_?$", step.call) for step in difference.history)
         and only_pytorch_refuses("modified by an inplace operation")(difference)
     )
+
+
+def cancelled_deviation(difference: Difference) -> bool:
+    """The gradient of a `std` of equal numbers, whose sign is that of a rounding error."""
+    ours, theirs = difference.ours, difference.theirs
+    if difference.aspect not in ("gradient", "hook", "value") or not called_before(difference, "std"):
+        return False
+    if not is_floating(ours) or not is_floating(theirs):
+        return False
+    return close(np.abs(ours), np.abs(theirs), 0, 1e-6) and np.ptp(np.abs(theirs)) <= 1e-6 * largest(theirs)
+
+
+def tangent_at_nan(difference: Difference) -> bool:
+    """Tangents of elements that are NaN themselves, as an extreme of two tensors is where one of them is."""
+    if difference.step.call != "parts" or difference.aspect != "value" or not difference.where.endswith("[1]"):
+        return False
+    odd = ~np.isclose(difference.ours, difference.theirs, equal_nan=True)
+    extremes = called_before(difference, "min", "max", "clamp", "clip")
+    return extremes and any(x.shape == odd.shape and np.isnan(x.array[odd]).all() for x in difference.operands)
 
 
 def conjugated_view(difference: Difference) -> bool:

@@ -330,3 +330,20 @@ def test_tangents_of_a_view_that_changes():
         assert unpack_dual(view).tangent.tolist() == [[30], [40], [50]]
         view.mul_(2)
         assert unpack_dual(dual).tangent.tolist() == [[0, 60], [10, 80], [20, 100]]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize(("op", "expected"), [(lambda x: x[gs.tensor(True)], 1.0), (lambda x: x * 2, 2.0)])
+def test_a_root_of_another_shape_than_its_graph_has_recorded(op, expected, create_graph):
+    x = gs.tensor(3.0, requires_grad=True)
+    y = op(x)
+    with gs.no_grad():
+        y.unsqueeze_(0).unsqueeze_(0)
+    (grad,) = gs.autograd.grad(y, x, gs.ones(y.shape), create_graph=create_graph)
+    assert grad.item() == expected and grad.shape == ()
+
+    z = gs.tensor([3.0, 4.0], requires_grad=True)[gs.tensor([True, True])]
+    with gs.no_grad():
+        z.unsqueeze_(1)
+    with pytest.raises(RuntimeError, match=r"got \[2, 1\] but expected shape compatible with \[2\]"):
+        z.backward(gs.ones(2, 1))
