@@ -425,7 +425,7 @@ def _spaced(
     base: Any = None,
 ) -> Array:
     """Evenly spaced values, or with a base the powers of it that have them for exponents."""
-    first, last = _number(op, "start", start), _number(op, "end", end)
+    first, last = +_number(op, "start", start), +_number(op, "end", end)  # of bools the integers
 
     def fill(shape: tuple[int, ...], dtype: DType) -> Array:
         if shape[0] < 2:

@@ -65,6 +65,7 @@ from .predicates import (
     tangent_at_nan,
     two_mistakes_of_complex,
     unknown_argument,
+    view_of_inference,
     write_through_expanded,
     written_by_accumulation,
     written_gradient,
@@ -257,7 +258,8 @@ EXPLANATIONS = (
         "gradients of inference mode",
         "PyTorch cannot add to a `.grad` that was made in inference mode.",
         ("gradients.md", "**Gradients passed by the caller are never modified.**"),
-        lambda d: "backward" in d.step.call and only_pytorch_refuses("Inplace update to inference tensor")(d),
+        lambda d: ("backward" in d.step.call and only_pytorch_refuses("Inplace update to inference tensor")(d))
+        or view_of_inference(d),
     ),
     Explanation(
         "a copy of a view",
@@ -499,7 +501,7 @@ EXPLANATIONS = (
         lambda d: nothing_of_integers(d)
         or ((of_call("scatter", aspects=("error",))(d) and only_we_refuse("without overflow")(d))
         and any(0 in x.shape for x in d.operands))
-        or (only_we_refuse("index_add.* out of range in dimension", r"mm\(\): expected both operands to have")(d)
+        or (only_we_refuse("index_add.* out of range in dimension", r"m(at)?(m|mul)\(\): expected both operands")(d)
         and any(0 in x.shape for x in d.operands)),
     ),
     Explanation(
@@ -579,8 +581,9 @@ EXPLANATIONS = (
         "views inside an op",
         "PyTorch's einsum, linear and nll_loss give views of what they have computed.",
         ("views.md", "**Computed results are not views.**"),
-        lambda d: d.step.call.endswith("detach_") and result_of(d, "einsum", "linear", "nll_loss", "cross_entropy")
-        and only_pytorch_refuses("Can't detach views")(d),
+        lambda d: result_of(d, "einsum", "linear", "nll_loss", "cross_entropy")
+        and ((d.step.call.endswith("detach_") and only_pytorch_refuses("Can't detach views")(d))
+        or only_pytorch_refuses("A view was created in no_grad mode and is being modified inplace")(d)),
     ),
     Explanation(
         "remainders of far larger numbers",

@@ -12,6 +12,8 @@ from .compare import UNDEFINED, Difference, close, largest
 from .program import STEP, Step
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
+# An index that selects everything.
+WHOLE = re.compile(r"\(\)|\.\.\.|Ellipsis|\(?slice\(None, None, (None|1)\)(,\))?")
 # Differences that a write shows where PyTorch has another tensor over the same memory.
 WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
 
@@ -42,6 +44,8 @@ def not_resized(difference: Difference) -> bool:
     """PyTorch has given `out` the very shape of our result."""
     if not only_we_refuse(r"out(\[\d\] \(\w+\))? has shape")(difference):
         return False
+    if difference.step.kwargs.get("out") in difference.step.args:  # which PyTorch resizes before it reads it
+        return True
     found = re.search(r"but the result has shape (\[.*?\])", difference.ours)
     return found is not None and found[1] in [str(list(x.shape)) for x in difference.operands]
 
@@ -186,8 +190,7 @@ def is_of_a_whole_view(difference: Difference) -> bool:
     steps = (*difference.history, difference.step)
     duals = {name for step in steps if step.call == "parts" for name in step.uses()}
     return difference.where.endswith("[1]") and any(
-        step.gives in duals and step.call == "{0}[{1}]" and step.args[1] in ("()", "...", "Ellipsis")
-        for step in difference.history
+        step.gives in duals and step.call == "{0}[{1}]" and WHOLE.fullmatch(step.args[1]) for step in difference.history
     )
 
 
@@ -307,7 +310,8 @@ def resized_view(difference: Difference) -> bool:
         difference.aspect == "value"
         and out is not None
         and difference.where not in (out, difference.step.gives)
-        and any(step.gives == out and "[" in step.call for step in difference.history)
+        and any(step.gives == out and step.uses() for step in difference.history)
+        and any(x.is_view for x in difference.operands)
     )
 
 
@@ -472,6 +476,12 @@ def tangent_at_nan(difference: Difference) -> bool:
     odd = ~np.isclose(difference.ours, difference.theirs, equal_nan=True)
     extremes = called_before(difference, "min", "max", "clamp", "clip")
     return extremes and any(x.shape == odd.shape and np.isnan(x.array[odd]).all() for x in difference.operands)
+
+
+def view_of_inference(difference: Difference) -> bool:
+    """A view, outside of inference mode, of a gradient that was made inside, where nothing led to it."""
+    made = {s.gives for s in difference.history if s.mode and "inference" in s.mode and "materialize_grads" in s.kwargs}
+    return difference.aspect in ("requires_grad", "is_leaf", "has_node") and bool(difference.step.uses() & made)
 
 
 def conjugated_view(difference: Difference) -> bool:

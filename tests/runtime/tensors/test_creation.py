@@ -344,3 +344,11 @@ def test_linspace_and_logspace():
         gs.linspace(0, 1, -1)
     with pytest.raises(RuntimeError, match="complex bounds"):
         gs.linspace(1j, 2, 3, dtype=gs.float32)
+
+
+def test_bools_are_bounds_as_integers_are():
+    assert gs.linspace(True, True, 2).tolist() == [1.0, 1.0]
+    assert gs.linspace(False, True, 3).tolist() == [0.0, 0.5, 1.0]
+    assert gs.linspace(True, 3, 3).tolist() == [1.0, 2.0, 3.0]
+    assert gs.linspace(True, True, 2, dtype=gs.int64).tolist() == [1, 1]
+    assert gs.logspace(False, True, 2).tolist() == [1.0, 10.0]
