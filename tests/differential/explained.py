@@ -467,7 +467,8 @@ EXPLANATIONS = (
         "negative powers of integers",
         "PyTorch gives zero, one or minus one.",
         ("dtypes.md", "An integer to a negative integer power"),
-        only_we_refuse("Integers to negative integer powers"),
+        lambda d: only_we_refuse("Integers to negative integer powers")(d)
+        or (only_pytorch_refuses("Integers to negative integer powers")(d) and any(0 in x.shape for x in d.operands)),
     ),
     Explanation(
         "expanded memory is not written by an index",

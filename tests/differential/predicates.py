@@ -528,6 +528,8 @@ def converted_target(difference: Difference) -> bool:
     """A target of integers that `mse_loss` has converted, or one that `label_smoothing` has made probabilities of."""
     losses = [s for s in difference.history if "mse_loss" in s.call or "label_smoothing" in s.kwargs]
     kinds = "ByteTensor|CharTensor|ShortTensor|IntTensor|LongTensor|BoolTensor"
+    if any("create_graph" in step.kwargs for step in difference.history):  # the second gradient does not read it
+        kinds = r"\w+Tensor"
     targets = {name for step in losses for name in step.uses()}
     written = {name for step in difference.history if step.writes() for name in STEP.findall(step.args[0])}
     steps = difference.history
