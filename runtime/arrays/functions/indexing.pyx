@@ -76,7 +76,8 @@ cdef tuple split_index(object a, object index):
     if any([isinstance(part, np.ndarray) and part.size == 0 for part in parts]):
         check_empty_masks(parts, a.shape)
     if not any([isinstance(part, int) for part in parts]):
-        return None, tuple(parts)
+        # NumPy takes arrays with an Ellipsis between them for apart also where it stands for no dimension.
+        return None, tuple(expanded(parts, a.ndim) if any([part is Ellipsis for part in parts]) else parts)
     for part in expanded(parts, a.ndim):
         if isinstance(part, np.ndarray):
             width = part.ndim if part.dtype.kind == "b" else 1

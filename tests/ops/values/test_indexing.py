@@ -421,3 +421,12 @@ def test_a_mask_without_elements_of_nothing():
     assert gs.ones(0, 2)[none].shape == (0, 2)
     assert gs.ones(2, 0)[:, none].shape == (2, 0)
     assert gs.ones(2, 0)[1, none].shape == (0,)
+
+
+def test_an_ellipsis_of_no_dimensions_does_not_part_index_arrays():
+    x = gs.arange(24).reshape(2, 3, 4)
+    assert x[:, [0, 1], ..., [1, 2]].tolist() == [[1, 6], [13, 18]]
+    assert x[None, :, [0, 1], ..., gs.tensor([1, 2])].tolist() == [[[1, 6], [13, 18]]]
+    assert x[None, 1:1, [0], ..., gs.tensor([1])].shape == (1, 0, 1)
+    x[:, [0, 1], ..., [1, 2]] = gs.tensor([[-1, -2], [-3, -4]])
+    assert x[:, 0, 1].tolist() == [-1, -3] and x[:, 1, 2].tolist() == [-2, -4]
