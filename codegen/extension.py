@@ -58,6 +58,8 @@ def make_package(
     ------
     SpecErrors
         With every error of the table.
+    RuntimeError
+        If gradsmith's own table has errors.
     """
     known = dict.fromkeys(public_names(functions, functions_file), FUNCTIONS_MODULE)
     table = load_outside(text, file, name, _library(), known)
@@ -70,7 +72,12 @@ def make_package(
 @cache
 def _library() -> Table:
     """Gradsmith's own table: reading it takes longer than reading most that are built on it."""
-    return load_table(ROOT / "derivatives.yaml")
+    table = ROOT / "derivatives.yaml"
+    try:
+        return load_table(table)
+    except SpecErrors as errors:  # not those of the table at hand
+        problem = f"no other table can be built while gradsmith's own, {table}, has errors:\n{errors}"
+        raise RuntimeError(problem) from None
 
 
 def _method_names(table: Table) -> frozenset[str]:

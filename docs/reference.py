@@ -15,7 +15,7 @@ from codegen.api.latex import latex_of
 from codegen.entries import reader
 from codegen.entries.forms import PRESETS
 from codegen.formula.callees import helpers
-from codegen.spec import schema_types, vocabulary
+from codegen.spec import python_names, schema_types, vocabulary
 from codegen.views.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,7 +58,11 @@ def words() -> str:
         "Ufuncs": ufuncs(),
         "Functions of loops besides ufuncs": code_block(vocabulary.INTRINSICS.strip().splitlines()),
         "Attributes in formulas": bullets(
-            {"of a tensor": vocabulary.ATTRIBUTES, "of a list of tensors": vocabulary.LIST_ATTRIBUTES}.items()
+            (title, (vocabulary.UNDOTTED_ATTRIBUTES.get(name, f"x.{name}") for name in names))
+            for title, names in (
+                ("of a tensor", vocabulary.ATTRIBUTES),
+                ("of a list of tensors", vocabulary.LIST_ATTRIBUTES),
+            )
         ),
         "Names in samples": code_list(sorted(vocabulary.SAMPLE_NAMES)),
         "Names in references, besides the arguments": code_list(sorted(vocabulary.REFERENCE_NAMES)),
@@ -66,7 +70,11 @@ def words() -> str:
         "Constants and dtypes in formulas": code_list([*vocabulary.CONSTANTS, *sorted(vocabulary.DTYPES)]),
         "Helpers of formulas": code_block(sorted(str(helper.signature) for helper in helpers())),
         "Functions that `array(...)` may call": bullets(array_functions().items()),
-        "Modules of SciPy in `array(...)`": code_list(sorted(vocabulary.SCIPY_MODULES)),
+        "NumPy in `array(...)`, samples and references": bullets(
+            [("np", python_names.NUMPY_NAMES), *((f"np.{m}", n) for m, n in python_names.NUMPY_MODULES.items())]
+        ),
+        "Modules of SciPy there": code_list(sorted(vocabulary.SCIPY_MODULES)),
+        "Attributes of values there": code_list(sorted(python_names.VALUE_ATTRIBUTES)),
     }
     return "".join(f"## {title}\n\n{text}\n\n" for title, text in sections.items()).rstrip()
 

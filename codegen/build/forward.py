@@ -10,6 +10,7 @@ from ..formula.loops import why_not_loop
 from ..formula.scope import TENSOR, Scope
 from ..model import Forward
 from ..spec.errors import Problem, did_you_mean, hint_from
+from ..spec.python_names import verify_attributes
 from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
 from ..spec.syntax import describe, is_bare_tuple, parse
@@ -106,6 +107,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
     needs_scipy = "scipy" in used - arguments - context.functions.keys()
     if needs_scipy:
         _verify_scipy(tree)
+    verify_attributes(tree, "forward", used & arguments | context.functions.keys())
     return Forward(
         "array",
         raw.text,

@@ -1,7 +1,7 @@
 """Python expressions of the table that are no formulas: samples, points, references.
 
-They are kept as text, and evaluated when the ops are tested. Here they are checked to parse, and to use only known
-names only.
+They are kept as text, and evaluated when the ops are tested. Here they are checked to parse, and to use known names and
+attributes only.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable
 
 from ..spec.errors import Collector, Problem, hint_from
+from ..spec.python_names import verify_attributes
 from ..spec.syntax import parse_python
 from .reader import RawText
 
@@ -29,6 +30,10 @@ def verify_names(errors: Collector, op: str, value: RawText, subject: str, names
     if not verify_parse(errors, op, value, subject):
         return
     tree = parse_python(value.text)
+    try:
+        verify_attributes(tree, subject)
+    except Problem as problem:
+        errors.add(value.position_of(problem.offset), op, problem.problem, problem.hint)
     known = frozenset(names)
     for name in _free_names(tree):
         if name.id not in known:

@@ -82,8 +82,14 @@ class CythonPrinter:
         return f"({text})" if own < binding else text
 
     def parts(self, expr: Expr) -> str:
-        """The text of what is only read item by item: a tuple costs less than a list."""
-        return _tuple([self.text(item) for item in expr.items]) if isinstance(expr, TupleExpr) else self.text(expr)
+        """The text of several values side by side, gradients or results, which are a tuple."""
+        match expr:
+            case TupleExpr(items=items):
+                return _tuple([self.text(item) for item in items])
+            case Conditional(test=test, body=body, orelse=orelse, resolved=""):
+                chosen = f"({self.parts(body)})" if isinstance(body, Conditional) else self.parts(body)
+                return f"{chosen} if {self.within(test, CONDITIONAL + 1)} else {self.parts(orelse)}"
+        return self.text(expr)
 
     def arguments(self, exprs: tuple[Expr, ...]) -> str:
         return ", ".join(map(self.text, exprs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..formula.callees import length_of, literal
@@ -21,6 +22,7 @@ from ..formula.formula import (
 )
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, hint_from
+from ..spec.schema_types import Type
 from ..spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
 from .base import ResolverBase
 from .value_types import has_tensor
@@ -42,9 +44,8 @@ class PartResolver(ResolverBase):
 
     def _read_attribute(self, owner: Expr, attribute: str, offset: int) -> Expr:
         known = LIST_ATTRIBUTES if owner.type.is_list else ATTRIBUTES
-        dotted = [name for name in known if name not in UNDOTTED_ATTRIBUTES]
-        if attribute not in dotted:
-            return self._property(owner, attribute, offset, dotted)
+        if attribute not in known or attribute in UNDOTTED_ATTRIBUTES:
+            return self._property(owner, attribute, offset, known)
         result = known[attribute]
         if owner.type.optional and attribute != "is_none":
             result = replace(result, optional=result.name != "object")
@@ -52,13 +53,15 @@ class PartResolver(ResolverBase):
             return Attribute(result, owner.name, attribute)
         return AttributeOf(result, owner, attribute)
 
-    def _property(self, owner: Expr, attribute: str, offset: int, dotted: list[str]) -> Expr:
+    def _property(self, owner: Expr, attribute: str, offset: int, known: Mapping[str, Type]) -> Expr:
         """``x.mT``: an op of one argument read like an attribute."""
         found = self.first_match(self.callees.named(attribute), [owner])
         if found is not None:
             callee, bound = found
             return Call(callee.result, attribute, callee.c_entry, callee.family, bound)
-        hint = hint_from("Attributes", attribute, dotted)
+        dotted = [name for name in known if name not in UNDOTTED_ATTRIBUTES]
+        spelling = UNDOTTED_ATTRIBUTES.get(attribute) if attribute in known else None
+        hint = f"Write {spelling}." if spelling else hint_from("Attributes", attribute, dotted)
         raise Problem(f"reads '.{attribute}', which {owner.type} has not", offset, hint)
 
     def _named_return(self, owner: Call, name: str, offset: int) -> Expr:

@@ -138,7 +138,7 @@ METHOD_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
     }
 )
 # Attributes that have a spelling of their own and are not written with a dot.
-UNDOTTED_ATTRIBUTES = frozenset({"is_none", "count"})
+UNDOTTED_ATTRIBUTES: Mapping[str, str] = MappingProxyType({"is_none": "x is None", "count": "len(x)"})
 
 # ---- names that formulas may use anywhere
 

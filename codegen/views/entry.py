@@ -296,7 +296,8 @@ def _composite_text(variant: Variant, names: Mapping[str, str]) -> str:
     """The expression of ops that a forward is, with arguments under other names; "" when it is none."""
     if variant.forward.formula is None:
         return ""
-    return _printer(variant, names).text(variant.forward.formula.expr)
+    printer, expr = _printer(variant, names), variant.forward.formula.expr
+    return printer.parts(expr) if len(variant.signature.returns) > 1 else printer.text(expr)
 
 
 def _printer(variant: Variant, names: Mapping[str, str]) -> CythonPrinter:

@@ -327,8 +327,8 @@ def _body(term: Term, suffix: str) -> LoopBody:
 def _shared(term: Term) -> tuple[Term, ...]:
     """Terms that become locals, operands first: what occurs twice, and libm calls that a select would skip."""
     counts = Counter(_occurrences(term, set()))
-    twice = {t for t, count in counts.items() if count > 1}
-    ordered = dict.fromkeys(t for t in term.walk() if t in twice or t in set(_selected_calls(term)))
+    wanted = {t for t, count in counts.items() if count > 1}.union(_selected_calls(term))
+    ordered = dict.fromkeys(t for t in term.walk() if t in wanted)
     return tuple(t for t in ordered if t != term)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import sysconfig
 from pathlib import Path
@@ -45,7 +46,19 @@ def key_of(*texts: str | bytes) -> str:
 def library_digest() -> str:
     """Of everything in gradsmith that has a part in building a table, by content."""
     files = [path for pattern in _SOURCES for path in sorted(PACKAGE.glob(pattern))]
-    return digest_of(*(path.read_bytes() for path in [*files, table_file()]))
+    return digest_of(*(path.read_bytes() for path in files), what_is_built(table_file().read_text(encoding="utf-8")))
+
+
+# Keys that nothing outside of the table's own ops is made from, with the lines that belong to them; and comments.
+_REMARKS = re.compile(
+    r"^  (?:doc|samples|points|reference|subgradient|latex):.*\n(?:    .*\n|  - .*\n|\n(?=    |  - ))*|^ *#.*\n",
+    re.MULTILINE,
+)
+
+
+def what_is_built(table: str) -> str:
+    """The text of gradsmith's table without samples and documentation: other tables stay built when these change."""
+    return _REMARKS.sub("", table)
 
 
 def table_file() -> Path:

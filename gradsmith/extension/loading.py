@@ -30,6 +30,9 @@ def load(
     ``pip install 'gradsmith[build]'``. The result is kept in a folder of the user, and serves as long as the table,
     gradsmith, Python and the compiler remain the same.
 
+    A table alone can only compute: its texts may use listed functions of NumPy and SciPy and listed attributes, which
+    touch no files. The Python file `functions` is imported like any module, and has to be trusted like one.
+
     Parameters
     ----------
     table : path

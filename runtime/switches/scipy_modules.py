@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
+from typing import Any
 
 
 class SciPy:
@@ -15,7 +16,7 @@ class SciPy:
     def __init__(self, op: str) -> None:
         self._op = op
 
-    def __getattr__(self, name: str) -> ModuleType:
+    def __getattr__(self, name: str) -> PublicFunctions:
         try:
             module = importlib.import_module(f"scipy.{name}")
         except ModuleNotFoundError as error:
@@ -23,5 +24,20 @@ class SciPy:
                 f"{self._op}() needs scipy.{name}, which is not installed: pip install 'gradsmith[scipy]'",
                 name=error.name,
             ) from error
-        setattr(self, name, module)
-        return module
+        public = PublicFunctions(module)
+        setattr(self, name, public)
+        return public
+
+
+class PublicFunctions:
+    """A module of SciPy as far as it is public: what else is in it, other modules for one, is not for tables."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in getattr(self._module, "__all__", ()):
+            raise AttributeError(f"module '{self._module.__name__}' has no public function '{name}'")
+        value = getattr(self._module, name)
+        setattr(self, name, value)
+        return value

@@ -54,6 +54,28 @@ def test_the_key_is_made_of_everything_that_matters(monkeypatch):
     assert cache_module.key_of("text") in keys
 
 
+def test_samples_and_documentation_of_the_tree_build_nothing_anew():
+    entry = "- name: f(Tensor self) -> Tensor\n  self: grad\n  samples:\n  - real(3)\n  doc: >-\n    One.\n\n    Two.\n"
+    changed = entry.replace("real(3)", "real(4)\n  - real(5)").replace("One.", "Another.") + "  # A comment.\n"
+    assert cache_module.what_is_built(entry) == cache_module.what_is_built(changed)
+    assert cache_module.what_is_built(entry) != cache_module.what_is_built(entry.replace("grad", "grad * 2"))
+    table = cache_module.table_file().read_text(encoding="utf-8")
+    kept = [line for line in cache_module.what_is_built(table).splitlines() if line.startswith("- name:")]
+    assert kept == [line for line in table.splitlines() if line.startswith("- name:")]
+
+
+def test_errors_of_the_tree_are_told_apart(small, cache, monkeypatch, tmp_path):
+    from gradsmith.codegen import extension
+
+    (tmp_path / "derivatives.yaml").write_text("unary:\n- name: f(Tensr self) -> Tensor\n")
+    monkeypatch.setattr(extension, "ROOT", tmp_path)
+    extension._library.cache_clear()
+    small.write_text(small.read_text().replace("grow", "shrink"), encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"gradsmith's own, .*, has errors:\n.*unknown type 'Tensr'"):
+        gs.load(small)
+    extension._library.cache_clear()
+
+
 def test_an_edited_table_is_another_package(small, cache):
     first = gs.load(small)
     small.write_text(SMALL.replace("sin(self) * self)", "sin(self) * self + 1)"), encoding="utf-8")

@@ -22,7 +22,7 @@ cdef class ExtentBackward0(Node):
         # parts: (grad_low,) if retain_variables else (grad_low * 1,)
         if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:
             set_grad_inputs(
-                self, grad_inputs, 1, self.n_edges, [grad_low] if self.is_retained() else [op_mul_scalar(grad_low, 1)]
+                self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),)
             )
 
     _saved_pair = saved_value(0)
