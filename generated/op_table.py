@@ -702,6 +702,9 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Quotient of two tensors, rounded down.",
         subgradient="zero, also at the jumps",
+        points=(
+            Point({"self": "[4.0, -4.0, 1.0]", "other": "[2.0, 2.0, 3.0]"}, {"self": "[0.0, 0.0, 0.0]", "other": "[0.0, 0.0, 0.0]"}),
+        ),
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
         latex="\\left\\lfloor \\frac{x}{y} \\right\\rfloor",
     ),
@@ -1377,7 +1380,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         domain={"self": Interval(-1.0, 1.0, True, True)},
         latex="\\operatorname{erf}^{-1}(x)",
-        reference="scipy.special.ndtri((self + 1) / 2) / np.sqrt(2)",
+        reference="np.where(np.abs(self) > 1e-9, scipy.special.ndtri((self + 1) / 2) / np.sqrt(2), self * np.sqrt(np.pi) / 2)",
     ),
     OpRow(
         name="sin(Tensor self) -> Tensor",

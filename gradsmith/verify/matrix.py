@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from .figures import figures_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,7 +29,9 @@ is empty where an op does not have that form or property.
 
 def page_of(rows: Sequence[OpRow], proofs: Sequence[Proof]) -> str:
     families = groupby(zip(rows, proofs), lambda pair: pair[0].family)
-    return HEAD + "\n".join(section_of(family, [proof for _, proof in pairs]) for family, pairs in families)
+    return f"{HEAD}{figures_of(proofs)}\n" + "\n".join(
+        section_of(family, [proof for _, proof in pairs]) for family, pairs in families
+    )
 
 
 def section_of(family: str, proofs: Sequence[Proof]) -> str:

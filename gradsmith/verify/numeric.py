@@ -14,10 +14,13 @@ import numpy as np
 
 from gradsmith.autograd.gradcheck.differences import slope, unit
 
+from .proof import largest
 from .samples import seed_of
 
 if TYPE_CHECKING:
     from .samples import Array
+
+ROUNDED = 2e-11  # what rounding values of the order of one leaves in their differences, with the step that is taken
 
 
 def weights_like(arrays: Sequence[Array], name: str) -> list[Array]:
@@ -38,8 +41,19 @@ def inner(one: Array, other: Array) -> float:
     return float(np.sum(np.conj(one) * other).real)
 
 
+def magnitude(ones: Sequence[Array], others: Sequence[Array]) -> float:
+    """Sum of the magnitudes of the terms of inner products."""
+    return float(sum(np.sum(np.abs(one) * np.abs(other)) for one, other in zip(ones, others)))
+
+
 def loss(results: Sequence[Array], weights: Sequence[Array]) -> float:
     return sum(inner(w, r) for w, r in zip(weights, results))
+
+
+def terms_of(expected: Array, values: Sequence[Array] | float, tolerance: float) -> float:
+    """Magnitude of the terms of a derivative by differences of some values, which are rounded before that."""
+    size = values if isinstance(values, float) else max(map(largest, values), default=0.0)
+    return largest(expected) + ROUNDED / tolerance * size
 
 
 def gradient(function: Callable[[Array], float], array: Array) -> Array:

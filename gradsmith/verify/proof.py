@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Properties named in a line of the report, in this order.
 PROPERTIES = (
     "value", "reverse", "forward", "double", "complex", "in-place", "out", "copy", "undefined", "shapes", "layouts",
-    "float32", "constants", "points", "saved",
+    "float32", "constants", "points", "special", "saved",
 )  # fmt: skip
 
 NOTICEABLE = 1e-6  # a gradient that is smaller would not be missed
@@ -53,6 +53,7 @@ class Proof:
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
+    resolution: dict[str, float] = field(default_factory=dict)  # property -> smallest relative error found
     compared: set[Compared] = field(default_factory=set)
     gaps: list[Gap] = field(default_factory=list)
     mutants: Tally = field(default_factory=Tally)
@@ -75,10 +76,46 @@ class Proof:
     def tried(self) -> tuple[str, ...]:
         return tuple(prop for prop in PROPERTIES if self.counts[prop])
 
-    def compare(self, prop: str, subject: str, setting: str, found: Any, expected: Any, tolerance: float) -> bool:
-        """Count one comparison of two arrays; `tolerance` is relative to one plus the expected magnitude."""
-        problem = difference(np.asarray(found), np.asarray(expected), tolerance)
-        return self.expect(prop, subject, setting, problem)
+    def compare(
+        self,
+        prop: str,
+        subject: str,
+        setting: str,
+        found: Any,
+        expected: Any,
+        tolerance: float,
+        terms: float | None = None,
+    ) -> bool:
+        """Count one comparison of two arrays.
+
+        The tolerance is relative to the expected number and to the magnitude of the `terms` that it was made of, by
+        default the largest number beside it: what is of the order of 1e-6 is compared as well as what is of the order
+        of one.
+        """
+        one, other = np.asarray(found), np.asarray(expected)
+        magnitude = largest(other) if terms is None else terms
+        return self.expect(prop, subject, setting, difference(one, other, tolerance, magnitude))
+
+    def compare_derivative(
+        self,
+        mode: str,
+        subject: str,
+        setting: str,
+        found: Any,
+        expected: Any,
+        tolerance: float,
+        terms: float,
+        known: float = 0.0,
+    ) -> bool:
+        """Count a comparison with something that does not come from the entry, and how small an error it would find.
+
+        `known` is the relative error that the expected numbers may have themselves.
+        """
+        size = largest(np.asarray(expected))
+        if size > NOTICEABLE * terms:
+            reached = max(known, tolerance * (1 + terms / size))
+            self.resolution[mode] = min(reached, self.resolution.get(mode, reached))
+        return self.compare(mode, subject, setting, found, expected, tolerance, terms)
 
     def expect(self, prop: str, subject: str, setting: str, problem: str) -> bool:
         """Count one comparison; `problem` says what is wrong, or is empty."""
@@ -94,11 +131,11 @@ class Proof:
             self.compared.add(Compared(sample, name, mode, dtype))
 
 
-def difference(found: Array, expected: Array, tolerance: float) -> str:
+def difference(found: Array, expected: Array, tolerance: float, terms: float) -> str:
     """Describe how `found` differs, with the numbers where it differs most; "" when it agrees."""
     if found.shape != expected.shape:
         return f"has shape {found.shape}, expected {expected.shape}"
-    excess = excess_of(found, expected, tolerance)
+    excess = excess_of(found, expected, tolerance, terms)
     if not excess.size or not np.max(excess) > 0:
         return ""
     place = tuple(int(n) for n in np.unravel_index(np.argmax(excess), excess.shape))
@@ -107,13 +144,21 @@ def difference(found: Array, expected: Array, tolerance: float) -> str:
     return f"{one!s} instead of {other!s}{where}, off by {deviation(one, other):.3g}"
 
 
-def excess_of(found: Array, expected: Array, tolerance: float) -> Array:
+def largest(array: Array) -> float:
+    """Magnitude of the largest finite number."""
+    if array.dtype.kind not in "fciu":
+        return 0.0
+    numbers = np.abs(array[np.isfinite(array)])
+    return float(np.max(numbers)) if numbers.size else 0.0
+
+
+def excess_of(found: Array, expected: Array, tolerance: float, terms: float) -> Array:
     """By how much the deviation of each element exceeds the tolerance; NaN and infinity equal themselves."""
     if found.dtype.kind not in "fciu" or expected.dtype.kind not in "fciu":
         return np.asarray(found != expected, np.float64)
     with np.errstate(all="ignore"):
         gap = np.abs(np.subtract(found, expected, dtype=np.result_type(found, expected, np.float64)))
-        allowed = tolerance * (1 + np.abs(expected).astype(np.float64))
+        allowed = tolerance * (terms + np.abs(expected).astype(np.float64))
         excess = np.where(gap <= allowed, 0.0, np.where(np.isfinite(gap), gap, np.inf))
     same = (found == expected) | (is_nan(found) & is_nan(expected))
     return np.where(same, 0.0, np.where(np.isfinite(expected), excess, np.inf))

@@ -13,7 +13,21 @@ import numpy as np
 import gradsmith as gs
 
 from .case import Subject
-from .checks import constants, elementwise, forms, forward, layouts, points, resized, reverse, saved, second, value
+from .checks import (
+    constants,
+    elementwise,
+    forms,
+    forward,
+    layouts,
+    points,
+    resized,
+    reverse,
+    saved,
+    second,
+    shared,
+    special,
+    value,
+)
 from .coverage.cover import gaps_of
 from .mutants.trial import tried
 from .proof import Failure, Proof
@@ -25,7 +39,9 @@ if TYPE_CHECKING:
 
     from .trees.models import Model, Models
 
-CHECKS = (value, reverse, forward, second, constants, forms, elementwise, resized, layouts, points, saved)
+CHECKS = (
+    value, reverse, forward, second, constants, forms, elementwise, special, shared, resized, layouts, points, saved,
+)  # fmt: skip
 NO_FORM = "only formulas can call the op; with `variants: [internal]` it would be proven"
 ENOUGH = 10  # failures of one check: more say the same
 

@@ -58,7 +58,10 @@ def missing_in(proof: Proof) -> list[str]:
 
 
 def first_of_each_subject(failures: list[Failure]) -> list[Failure]:
-    return list({failure.subject: failure for failure in reversed(failures)}.values())[::-1]
+    first: dict[str, Failure] = {}
+    for failure in failures:
+        first.setdefault(failure.subject, failure)
+    return list(first.values())
 
 
 def summary_of(proofs: list[Proof], seconds: float) -> str:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .case import REAL, Setting
-from .references import NotAvailable, expected_results
+from .references import expected_results
+from .refusals import REFUSALS
 from .samples import Case
 
 if TYPE_CHECKING:
@@ -28,16 +29,6 @@ Sample = dict[str, str]  # argument -> Python text
 
 _GENERATORS = ("real", "positive", "nonzero", "distinct", "boolean", "integers")
 _NUMBERS = ("real", "positive", "nonzero", "distinct")  # of the dtype that is looked at
-REFUSALS = (
-    RuntimeError,
-    ValueError,
-    IndexError,
-    TypeError,
-    ArithmeticError,
-    NotAvailable,
-    np.linalg.LinAlgError,
-    KeyError,
-)
 
 
 @dataclass(frozen=True)

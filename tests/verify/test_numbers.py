@@ -67,12 +67,29 @@ def test_complex_step_of_a_conjugate():
     ],
 )
 def test_difference(found, expected, problem):
-    assert difference(np.asarray(found), np.asarray(expected), 1e-6) == problem
+    assert difference(np.asarray(found), np.asarray(expected), 1e-6, 1.0) == problem
 
 
-def test_tolerance_is_relative_to_one_plus_the_magnitude():
-    assert difference(np.array(1e6 + 1), np.array(1e6), 1e-6) == ""
-    assert difference(np.array(2e-6), np.array(0.0), 1e-6)
+def test_tolerance_is_relative_to_the_number_and_its_terms():
+    assert difference(np.array(1e6 + 1), np.array(1e6), 1e-6, 0.0) == ""
+    assert difference(np.array(2e-6), np.array(0.0), 1e-6, 1.0)
+    assert difference(np.array(1.1e-9), np.array(1e-9), 1e-6, 1e-9)
+
+
+def test_small_numbers_are_compared_as_well_as_large_ones():
+    for scale in (1e-9, 1.0, 1e9):
+        proof = Proof("op")
+        assert not proof.compare("value", "", "", scale * np.array([1.0, 2.00001]), scale * np.array([1.0, 2.0]), 1e-6)
+        assert proof.compare("value", "", "", scale * np.array([1.0, 2.000001]), scale * np.array([1.0, 2.0]), 1e-6)
+
+
+def test_how_small_an_error_is_found():
+    proof = Proof("op")
+    proof.compare_derivative("reverse", "", "", 2.0, 2.0, 1e-8, terms=2.0)
+    proof.compare_derivative("reverse", "", "", 2.0, 2.0, 1e-8, terms=20.0)
+    proof.compare_derivative("reverse", "", "", 0.0, 0.0, 1e-8, terms=1.0)
+    proof.compare_derivative("forward", "", "", 2.0, 2.0, 1e-11, terms=2.0, known=1e-9)
+    assert proof.resolution == {"reverse": 2e-8, "forward": 1e-9}
 
 
 def test_only_listed_properties_are_counted():

@@ -11,11 +11,14 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from ..case import REAL, Setting
-from ..references import sum_to
+from ..references import expected_results, sum_to
+from ..refusals import REFUSALS
 from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
 from . import reverse, value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradsmith.generated.op_table import Interval
 
     from ..case import Subject
@@ -62,11 +65,31 @@ def is_elementwise(subject: Subject, case: Case) -> bool:
     setting = Setting(subject, case, values, REAL)
     try:
         results, others = setting.results(), setting.results(permuted)
-    except (RuntimeError, ValueError, IndexError):
+    except REFUSALS:
         return False
     if len(results) != 1 or results[0].shape != TRIED:
         return False
-    return np.array_equal(results[0].ravel()[order], others[0].ravel())
+    return np.array_equal(results[0].ravel()[order], others[0].ravel()) and takes_shapes(subject, case)
+
+
+def takes_shapes(subject: Subject, case: Case) -> bool:
+    """Whether shapes can be exchanged: that of a mask that is written out cannot; nor where op and reference refuse."""
+    names = tensors_of(case)
+    for shape in ((2, 5), ()):
+        setting = reshaped(subject, case, dict.fromkeys(names, shape))
+        if any(np.shape(setting.values[name]) != shape for name in names):
+            return False
+        if is_refused(setting.results) and is_refused(lambda at=setting: expected_results(subject.row, at.values)):  # type: ignore[misc]
+            return False
+    return True
+
+
+def is_refused(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except REFUSALS:
+        return True
+    return False
 
 
 def tensors_of(case: Case) -> list[str]:
@@ -118,6 +141,13 @@ def check_special_values(subject: Subject, case: Case, proof: Proof) -> None:
     grids = np.meshgrid(*(special_values(subject, name) for name in names))
     values = replaced(case.values(), {(name,): grid.ravel() for name, grid in zip(names, grids)})
     setting = Setting(subject, case, values, REAL, "special values")
+    if is_refused(setting.results):  # what is no number may be refused
+        finite = {place: array[np.isfinite(array)] for place, array in places_of(values)}
+        if len({array.size for array in finite.values()}) > 1 or is_refused(
+            setting.with_values(replaced(values, finite), "").results
+        ):
+            return
+        setting = setting.with_values(replaced(values, finite), "special values that are finite")
     value.check_setting(setting, proof)
     ones = [np.ones_like(result) for result in setting.root_arrays()]
     reverse.check_recorded(setting, ones, setting.gradients(ones), proof)

@@ -12,6 +12,7 @@ from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradsmith.autograd.gradcheck.differences import slopes
 
 from .. import numeric
+from ..case import COMPLEX
 from ..samples import array_of, as_tensors, at, replaced
 from .forms import fits_in_place, write
 from .reverse import name_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..samples import Array, Place, Values
 
 DIFFERENCES = 1e-8
-SECOND_DIFFERENCES = 1e-6
+SECOND_DIFFERENCES = 1e-7
 DOT_PRODUCT = 1e-11
 SAME = 1e-11
 
@@ -80,7 +81,9 @@ def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, p
         found, kinds = tangents_of(roots), [root.dtype for root in roots]
     expectations = slopes_of(lambda step: moved(setting, directions, step).root_arrays())
     for tangent, expected, kind in zip(found, expectations, kinds):
-        proof.compare("forward", f"tangent {how} against differences", setting.label, tangent, expected, DIFFERENCES)
+        terms = numeric.terms_of(expected, setting.root_arrays(), DIFFERENCES)
+        name = f"tangent {how} against differences"
+        proof.compare_derivative("forward", name, setting.label, tangent, expected, DIFFERENCES, terms)
         for place in directions:
             proof.note_compared(setting.case.number, place[0], "forward", setting.dtype, expected)
         problem = "" if tangent.dtype == kind else f"has dtype {tangent.dtype}, expected {kind}"
@@ -95,7 +98,10 @@ def check_dot_product(setting: Setting, directions: dict[Place, Array], proof: P
     gradients = setting.gradients(weights)
     found = sum(numeric.inner(w, t) for w, t in zip(weights, tangents))
     expected = sum(numeric.inner(g, directions[p]) for p, g in zip(setting.places, gradients))
-    proof.compare("forward", "tangent against gradient (dot product)", setting.label, found, expected, DOT_PRODUCT)
+    terms = numeric.magnitude(weights, tangents)
+    name = "tangent against gradient (dot product)"
+    known = proof.resolution.get("complex" if setting.dtype == COMPLEX else "reverse", 1.0)
+    proof.compare_derivative("forward", name, setting.label, found, expected, DOT_PRODUCT, terms, known)
 
 
 def check_over_reverse(setting: Setting, directions: dict[Place, Array], proof: Proof) -> None:
@@ -106,10 +112,12 @@ def check_over_reverse(setting: Setting, directions: dict[Place, Array], proof: 
         leaves = [at(tensors, place).requires_grad_() for place in setting.places]
         found = tangents_of(grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights]))
 
+    plain = setting.gradients(weights)
     expectations = slopes_of(lambda step: moved(setting, directions, step).gradients(weights))
     for place, tangent, expected in zip(setting.places, found, expectations):
         name = f"tangent of the {name_of(place)} (forward over reverse)"
-        proof.compare("double", name, setting.label, tangent, expected, SECOND_DIFFERENCES)
+        terms = numeric.terms_of(expected, plain, SECOND_DIFFERENCES)
+        proof.compare_derivative("double", name, setting.label, tangent, expected, SECOND_DIFFERENCES, terms)
 
 
 def check_twice(setting: Setting, directions: dict[Place, Array], proof: Proof) -> None:
@@ -128,9 +136,11 @@ def check_twice(setting: Setting, directions: dict[Place, Array], proof: Proof) 
         with dual_level():
             return tangents_of(setting.roots(duals(moved(setting, directions, step).values, directions)))
 
+    plain = tangents(0.0)
     for tangent, expected in zip(found, slopes_of(tangents)):
         result = np.zeros_like(expected) if tangent is None else tangent
-        proof.compare("forward", "tangent of the tangent", setting.label, result, expected, SECOND_DIFFERENCES)
+        terms = numeric.terms_of(expected, plain, SECOND_DIFFERENCES)
+        proof.compare("forward", "tangent of the tangent", setting.label, result, expected, SECOND_DIFFERENCES, terms)
 
 
 def check_written(setting: Setting, directions: dict[Place, Array], proof: Proof) -> None:

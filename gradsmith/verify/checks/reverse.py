@@ -45,10 +45,13 @@ def name_of(place: Place) -> str:
 
 def check_differences(setting: Setting, weights: list[Array], gradients: list[Array], proof: Proof) -> None:
     prop = "complex" if setting.dtype == "complex128" else "reverse"
+    size = numeric.magnitude(setting.root_arrays(), weights)
     for place, found in zip(setting.places, gradients):
         array = at(setting.values, place)
         expected = numeric.gradient(setting.loss_at(place, weights), array)
-        proof.compare(prop, f"{name_of(place)} against differences", setting.label, found, expected, DIFFERENCES)
+        terms = numeric.terms_of(expected, size, DIFFERENCES)
+        name = f"{name_of(place)} against differences"
+        proof.compare_derivative(prop, name, setting.label, found, expected, DIFFERENCES, terms)
         proof.note_compared(setting.case.number, place[0], "reverse", setting.dtype, expected)
         kind = "" if found.dtype == array.dtype else f"has dtype {found.dtype}, expected {array.dtype}"
         proof.expect(prop, f"dtype of the {name_of(place)}", setting.label, kind)
@@ -57,7 +60,11 @@ def check_differences(setting: Setting, weights: list[Array], gradients: list[Ar
 def check_complex_step(setting: Setting, weights: list[Array], gradients: list[Array], proof: Proof) -> None:
     """Along one direction of each input, where the op takes complex numbers and is analytic."""
     arrays = {place: at(setting.values, place) for place in setting.places}
-    if not setting.subject.row.complex or any(array.dtype.kind == "c" for array in arrays.values()):
+    known = [
+        *arrays.values(),
+        *setting.root_arrays(),
+    ]  # what makes complex numbers of real ones has imaginary parts anyway
+    if not setting.subject.row.complex or any(array.dtype.kind == "c" for array in known):
         return
     complexes = {place: array.astype(np.complex128) for place, array in arrays.items()}
     plane = setting.with_values(replaced(setting.values, complexes), "in the complex plane")
@@ -68,7 +75,8 @@ def check_complex_step(setting: Setting, weights: list[Array], gradients: list[A
             expected = numeric.inner(np.concatenate([w.ravel() for w in weights]), slopes)
             along = numeric.inner(found, direction)
             name = f"{name_of(place)} against a complex step"
-            proof.compare("reverse", name, setting.label, along, expected, COMPLEX_STEP)
+            terms = numeric.magnitude([found], [direction])
+            proof.compare_derivative("reverse", name, setting.label, along, expected, COMPLEX_STEP, terms)
 
 
 def check_recorded(setting: Setting, weights: list[Array], gradients: list[Array], proof: Proof) -> None:

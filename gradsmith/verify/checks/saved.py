@@ -10,6 +10,7 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
+from ..refusals import REFUSALS
 from ..samples import array_of, as_tensors, leaves_among
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def is_read(setting: Setting, name: str, weights: list[Array]) -> bool:
     poison(array_of(getattr(node, PREFIX + name)))
     try:
         poisoned = grad(roots, leaves, [gs.tensor(w) for w in weights])
-    except RuntimeError:  # a mask that names other places than were taken
+    except REFUSALS:  # a mask that names other places than were taken, or what refuses NaN
         return True
     return any(not np.array_equal(array_of(one), other) for one, other in zip(poisoned, plain))
 

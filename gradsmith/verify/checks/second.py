@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..proof import Proof
     from ..samples import Array
 
-DIFFERENCES = 1e-6
+DIFFERENCES = 1e-7
 
 
 def check(subject: Subject, proof: Proof) -> None:
@@ -33,11 +33,14 @@ def check_setting(setting: Setting, proof: Proof) -> None:
     firsts, leaves, given = setting.recorded_gradients(weights)
     outer = numeric.weights_like([array_of(first) for first in firsts], setting.case.id + " outer")
     seconds = second_derivatives(firsts, [*leaves, *given], outer)
+    size = numeric.magnitude([array_of(first) for first in firsts], outer)
     for number, second in enumerate(seconds):
         expected, direction = differences(setting, weights, outer, number)
         found = 0.0 if second is None else numeric.inner(array_of(second), direction)
         name = f"gradient of the gradients, along {name_of_argument(setting, number)}"
-        proof.compare("double", name, setting.label, found, expected, DIFFERENCES)
+        along = 0.0 if second is None else numeric.magnitude([array_of(second)], [direction])
+        terms = numeric.terms_of(np.asarray(along), size, DIFFERENCES)
+        proof.compare_derivative("double", name, setting.label, found, expected, DIFFERENCES, terms)
 
 
 def second_derivatives(firsts: tuple[Any, ...], inputs: list[Any], outer: list[Array]) -> list[Any]:

@@ -10,11 +10,12 @@ from gradsmith.codegen.formula.facts import is_unknown
 from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal
 
 from ..case import Setting
+from ..refusals import REFUSALS
 from ..trees.evaluator import Trace, is_where
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written
-from ..variations import REFUSALS, accepted_setting, variations_of, written_sample
+from ..variations import accepted_setting, variations_of, written_sample
 from .gap import Gap, sample_to_add
 
 if TYPE_CHECKING:

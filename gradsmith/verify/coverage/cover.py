@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..proof import Proof
     from ..trees.models import Model
 
+NEEDED = {"reverse": 1e-7, "complex": 1e-7, "forward": 1e-7, "double": 1e-5}  # relative errors to be found
+
 
 def gaps_of(subject: Subject, model: Model, proof: Proof) -> list[Gap]:
     """What is missing, each thing once."""
@@ -28,7 +30,19 @@ def gaps_of(subject: Subject, model: Model, proof: Proof) -> list[Gap]:
         *arguments.gaps_of(subject, model, is_elementwise=elementwise),
         *branches.gaps_of(subject, model, looked_at(subject)),
     ]
+    found += precision_gaps(proof)
+    if subject.row.subgradient and not subject.row.points and not subject.row.is_composite:
+        found.append(Gap("`subgradient` is a text that nothing checks", "`points` with the gradients that it promises"))
     return list({gap.subject: gap for gap in reversed(found)}.values())[::-1]
+
+
+def precision_gaps(proof: Proof) -> Iterator[Gap]:
+    """Gradients that are small beside the values they belong to are hidden by rounding."""
+    for mode, wanted in NEEDED.items():
+        reached = proof.resolution.get(mode, 0.0)
+        if reached > wanted:
+            words = f"no relative error below {reached:.0e} would be found in {mode} derivatives"
+            yield Gap(words, "a sample with gradients that are not small beside the values")
 
 
 def looked_at(subject: Subject) -> Iterator[branches.Looked]:

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..checks.points import point_settings
 from ..coverage.gap import sample_to_add
+from ..refusals import REFUSALS
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written
-from ..variations import REFUSALS, Variation, accepted_setting, setting_of, variations_of, written_sample
+from ..variations import Variation, accepted_setting, setting_of, variations_of, written_sample
 from .exact import NOTICED, ROUNDED, differ
 from .subjects import Mutated, Shown, mutated_of
 from .tally import Survivor, Tally

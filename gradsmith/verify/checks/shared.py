@@ -1,0 +1,73 @@
+"""Tensors and memory that are shared: one tensor as two arguments, results in the memory of an input."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradsmith.autograd import grad
+
+from ..numeric import weights_like
+from ..samples import array_of, as_tensors, at, leaves_among, places_of, replaced
+
+if TYPE_CHECKING:
+    from ..case import Setting, Subject
+    from ..proof import Proof
+    from ..samples import Place, Values
+
+SAME = 1e-12
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for setting in subject.settings():
+        check_memory(setting, proof)
+        for pair in combinations(setting.places, 2):
+            one, other = (at(setting.values, place) for place in pair)
+            if one.shape == other.shape:
+                check_twice(setting, pair, proof)
+
+
+def check_memory(setting: Setting, proof: Proof) -> None:
+    """A result that is no view has memory of its own; what gives back an input as it is says so by being composite."""
+    row = setting.subject.row
+    if row.is_composite or row.base.endswith("_"):
+        return
+    tensors = as_tensors(setting.values)
+    results = [array_of(result) for result in setting.subject.call(tensors)]
+    inputs = {place[0]: array_of(at(tensors, place)) for place, _ in places_of(setting.values)}
+    for result in results:
+        shared = [name for name, array in inputs.items() if np.may_share_memory(result, array)]
+        if not row.is_view:
+            problem = f"is that of {shared[0]!r}, which the signature does not say" if shared else ""
+        else:
+            problem = (
+                "" if shared or not result.size or may_copy(row.base) else "is its own, though it is declared a view"
+            )
+        proof.expect("value", "the memory of a result", setting.label, problem)
+
+
+def may_copy(base: str) -> bool:
+    """A reshape is a view where the memory allows it."""
+    return "reshape" in base
+
+
+def check_twice(setting: Setting, pair: tuple[Place, Place], proof: Proof) -> None:
+    """The gradient of a tensor that is given twice is the sum of both."""
+    values = replaced(setting.values, {pair[1]: at(setting.values, pair[0]).copy()})
+    apart = as_tensors(values)
+    leaves = leaves_among(apart, pair)
+    expected = gradients(setting, apart, leaves)
+    together = as_tensors(values)
+    (leaf,) = leaves_among(together, pair[:1])
+    found = gradients(setting, replaced(together, {pair[1]: leaf}), [leaf])
+    name = f"gradient of one tensor as {pair[0][0]!r} and {pair[1][0]!r}"
+    proof.compare("reverse", name, setting.label, found[0], expected[0] + expected[1], SAME)
+
+
+def gradients(setting: Setting, tensors: Values, leaves: list[Any]) -> list[Any]:
+    roots = [root for root in setting.roots(tensors) if root.requires_grad]
+    weights = weights_like([array_of(root) for root in roots], "shared")
+    given = as_tensors({str(number): weight for number, weight in enumerate(weights)})
+    return [array_of(g) for g in grad(roots, leaves, list(given.values()), materialize_grads=True)]
