@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compare import Difference
-from .machine import Facts
-from .predicates import made_of, only_pytorch_refuses, sources
-from .program import STEP
+from ..compare import Difference
+from ..machine import Facts
+from ..program import STEP
+from .questions import made_of, only_pytorch_refuses, sources
 
 REDUCTIONS = (
     "linear",

@@ -1,0 +1,85 @@
+"""Differences of forward mode."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..compare import Difference
+from .explanation import Explanation
+from .questions import called_before, made_by, only_pytorch_refuses, only_we_refuse, result_of, result_of_any
+
+# An index that selects everything.
+WHOLE = re.compile(r"\(\)|\.\.\.|Ellipsis|\(?slice\(None, None, (None|1)\)(,\))?")
+
+
+def of_dual_number(difference: Difference) -> bool:
+    """Traces in PyTorch's dual numbers and primals of being views, and of how they are made."""
+    names = ("parts", "make_dual")
+    if difference.aspect == "is_view":
+        if is_of_a_whole_view(difference):
+            return True
+        return difference.theirs and (made_by(difference, *names) or result_of(difference, *names))
+    if difference.aspect in ("requires_grad", "is_leaf", "has_node"):  # the write was to what it was made of
+        return made_by(difference, *names) and (difference.step.writes() or is_of_a_whole_view(difference))
+    if difference.aspect in ("strides", "identity"):
+        return made_by(difference, *names)
+    if difference.aspect == "gradient":  # through a write that was refused, after a Function had done it
+        written = any(s.call.startswith("Doubled") and result_of_any(difference, s, names) for s in difference.history)
+        return written and (difference.ours is None) != (difference.theirs is None)
+    if difference.aspect == "order of hooks":  # one that was registered before a Function wrote to the primal
+        return registered_before_a_write(difference, "parts")
+    if difference.step.call.endswith("make_dual"):
+        return only_pytorch_refuses("more than one element of the written-to tensor")(difference)
+    if difference.step.call.endswith("detach_"):
+        return result_of(difference, *names) and only_pytorch_refuses("Can't detach views")(difference)
+    if difference.aspect == "structure":  # a view, outside of inference mode, of a dual number made inside
+        return made_by(difference, "parts") and any("inference" in step.source() for step in difference.history)
+    if only_we_refuse("a dual number made of a tensor that requires grad")(difference):
+        return True
+    written = difference.step.writes() and result_of(difference, *names)  # the tangent is replaced, not written
+    return written and only_pytorch_refuses("a (view of a )?leaf Variable that requires grad")(difference)
+
+
+def is_of_a_whole_view(difference: Difference) -> bool:
+    """A tangent of `x[()]` or `x[...]`, which PyTorch's view has in common with `x`."""
+    steps = (*difference.history, difference.step)
+    duals = {name for step in steps if step.call == "parts" for name in step.uses()}
+    return difference.where.endswith("[1]") and any(
+        step.gives in duals and step.call == "{0}[{1}]" and WHOLE.fullmatch(step.args[1]) for step in difference.history
+    )
+
+
+def registered_before_a_write(difference: Difference, *names: str) -> bool:
+    """The hooks that only one library has called are on results of these, which a custom Function has written since."""
+    missing = {*difference.ours} ^ {*difference.theirs}
+    written = {name for step in difference.history if "Doubled" in step.call for name in step.uses()}
+    made = {step.gives for step in difference.history if any(name in step.call for name in names)}
+    hooks = [step for step in difference.history if step.call == "hook"]
+    return all(any(step.args[1] == repr(label) and step.uses() & made & written for step in hooks) for label in missing)
+
+
+def tangent_at_nan(difference: Difference) -> bool:
+    """Tangents of elements that are NaN themselves, as an extreme of two tensors is where one of them is."""
+    if difference.step.call != "parts" or difference.aspect != "value" or not difference.where.endswith("[1]"):
+        return False
+    odd = ~np.isclose(difference.ours, difference.theirs, equal_nan=True)
+    extremes = called_before(difference, "min", "max", "clamp", "clip")
+    return extremes and any(x.shape == odd.shape and np.isnan(x.array[odd]).all() for x in difference.operands)
+
+
+EXPLANATIONS = (
+    Explanation(
+        "dual numbers are aliases",
+        "In PyTorch the dual number and the primal are views of the tensor.",
+        ("forward_mode.md", "**Dual numbers are aliases, not views.**"),
+        of_dual_number,
+    ),
+    Explanation(
+        "the tangent of a NaN",
+        "PyTorch's is that of the tensor that is no NaN, while its gradient goes to the one that is.",
+        ("special_values.md", "The tangent of `maximum` where one operand is NaN"),
+        tangent_at_nan,
+    ),
+)  # fmt: skip
